@@ -1,0 +1,24 @@
+# The libraries of the distributions (Debian 12 and Ubuntu 24.04); nothing is downloaded at configure time.
+
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(tl-expected REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(tomlplusplus QUIET)
+
+# The static archive, not the shared library that the package's own CMake target names.
+find_library(YAML_CPP_ARCHIVE NAMES libyaml-cpp.a REQUIRED)
+find_path(YAML_CPP_INCLUDE yaml-cpp/yaml.h REQUIRED)
+add_library(yaml_cpp_static STATIC IMPORTED)
+set_target_properties(yaml_cpp_static PROPERTIES
+  IMPORTED_LOCATION ${YAML_CPP_ARCHIVE}
+  INTERFACE_INCLUDE_DIRECTORIES ${YAML_CPP_INCLUDE}
+  INTERFACE_COMPILE_DEFINITIONS YAML_CPP_STATIC_DEFINE)
+
+if(NOT TARGET tomlplusplus::tomlplusplus)
+  find_path(TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
+  add_library(tomlplusplus_headers INTERFACE)
+  target_include_directories(tomlplusplus_headers SYSTEM INTERFACE ${TOMLPLUSPLUS_INCLUDE})
+  add_library(tomlplusplus::tomlplusplus ALIAS tomlplusplus_headers)
+endif()
