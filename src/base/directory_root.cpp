@@ -25,14 +25,10 @@ FileKind kind_of_mode(unsigned mode) {
 
 FileKind kind_of_entry(unsigned char type) {
   switch (type) {
-    case DT_REG:
-      return FileKind::regular;
-    case DT_DIR:
-      return FileKind::directory;
-    case DT_LNK:
-      return FileKind::symlink;
-    default:
-      return FileKind::other;
+    case DT_REG: return FileKind::regular;
+    case DT_DIR: return FileKind::directory;
+    case DT_LNK: return FileKind::symlink;
+    default: return FileKind::other;
   }
 }
 
@@ -56,7 +52,8 @@ class DirectoryRoot final : public Root::Backend {
     auto part = read_from(file->get(), path, size_cap);
     if (!part) return tl::unexpected(part.error());
     if (!part->complete)
-      return failure(ErrorKind::too_large, shown(path) + ": larger than the " + std::to_string(size_cap) + " bytes that are read");
+      return failure(ErrorKind::too_large,
+                     shown(path) + ": larger than the " + std::to_string(size_cap) + " bytes that are read");
     return std::move(part->bytes);
   }
 
@@ -69,7 +66,7 @@ class DirectoryRoot final : public Root::Backend {
   [[nodiscard]] Result<FilePart> read_end(std::string_view path, std::size_t size) const override {
     const auto file = open_regular(path);
     if (!file) return tl::unexpected(file.error());
-    struct stat status {};
+    struct stat status{};
     if (::fstat(file->get(), &status) != 0) return tl::unexpected(system_error(shown(path), errno));
     const auto wanted = static_cast<off_t>(size);
     const bool complete = status.st_size <= wanted;
@@ -115,7 +112,7 @@ class DirectoryRoot final : public Root::Backend {
   [[nodiscard]] Result<FileStatus> status(std::string_view path) const override {
     const auto file = open_path(path, OpenMode::status_only);
     if (!file) return tl::unexpected(file.error());
-    struct stat status {};
+    struct stat status{};
     if (::fstat(file->get(), &status) != 0) return tl::unexpected(system_error(shown(path), errno));
     return FileStatus{kind_of_mode(status.st_mode), status.st_size, status.st_mode & 07777U, status.st_uid,
                       Timestamp{status.st_mtim.tv_sec * std::int64_t{1000} + status.st_mtim.tv_nsec / 1'000'000}};
@@ -152,7 +149,7 @@ class DirectoryRoot final : public Root::Backend {
   [[nodiscard]] Result<FileDescriptor> open_regular(std::string_view path) const {
     auto file = open_path(path, OpenMode::read_file);
     if (!file) return file;
-    struct stat status {};
+    struct stat status{};
     if (::fstat(file->get(), &status) != 0) return tl::unexpected(system_error(shown(path), errno));
     if (!S_ISREG(status.st_mode)) return failure(ErrorKind::not_a_regular_file, shown(path) + ": not a regular file");
     return file;
@@ -191,7 +188,8 @@ bool kernel_has_openat2() {
 
 }  // namespace
 
-Result<std::shared_ptr<const Root::Backend>> open_directory_root(const std::string& directory, PathResolution resolution) {
+Result<std::shared_ptr<const Root::Backend>> open_directory_root(const std::string& directory,
+                                                                 PathResolution resolution) {
   FileDescriptor root(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!root.valid()) return tl::unexpected(system_error(directory, errno));
   const bool use_openat2 = resolution == PathResolution::automatic && kernel_has_openat2();

@@ -31,11 +31,11 @@ struct Evidence {
 
 /// One way out: either a command to run, or something a person does.
 struct Fix {
-  std::string run;         ///< a command that can be pasted; empty when there is none
-  std::string instruction; ///< what to do, in words ("do" in JSON); may stand beside `run` as its explanation
+  std::string run;          ///< a command that can be pasted; empty when there is none
+  std::string instruction;  ///< what to do, in words ("do" in JSON); may stand beside `run` as its explanation
   bool needs_root = false;
-  std::string changes;     ///< what it changes, e.g. "page cache of everyone"
-  std::string verify;      ///< the command that shows it worked
+  std::string changes;  ///< what it changes, e.g. "page cache of everyone"
+  std::string verify;   ///< the command that shows it worked
 };
 
 /// A gotcha, a diagnosis or an event.

@@ -33,8 +33,12 @@ struct Unknown {
   std::string reason;
 };
 
-[[nodiscard]] inline Unknown unknown(std::string reason) { return Unknown{std::move(reason)}; }
-[[nodiscard]] inline Unknown unknown(const Error& error) { return Unknown{error.message}; }
+[[nodiscard]] inline Unknown unknown(std::string reason) {
+  return Unknown{std::move(reason)};
+}
+[[nodiscard]] inline Unknown unknown(const Error& error) {
+  return Unknown{error.message};
+}
 
 /// A value with its origin, or unknown with a reason. Never zero and never a silent default.
 template <class T>

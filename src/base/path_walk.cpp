@@ -29,7 +29,7 @@ void push_components_in_front(std::deque<std::string>& pending, std::string_view
 /// On procfs the ordinary symlinks (self, mounts, net) are relative; those with an absolute target or one of the form
 /// "pipe:[…]" are magic: following them leaves the file tree.
 bool is_magic_link(int descriptor, std::string_view target) {
-  struct statfs file_system {};
+  struct statfs file_system{};
   if (::fstatfs(descriptor, &file_system) != 0 || file_system.f_type != PROC_SUPER_MAGIC) return false;
   return target.starts_with('/') || contains(target, ":");
 }
@@ -45,12 +45,9 @@ Result<std::string> link_target(int descriptor, const std::string& path) {
 
 int open_flags(OpenMode mode) {
   switch (mode) {
-    case OpenMode::read_file:
-      return O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-    case OpenMode::list_directory:
-      return O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-    case OpenMode::status_only:
-      return O_PATH | O_CLOEXEC;
+    case OpenMode::read_file: return O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    case OpenMode::list_directory: return O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+    case OpenMode::status_only: return O_PATH | O_CLOEXEC;
   }
   return O_PATH | O_CLOEXEC;
 }
@@ -71,7 +68,7 @@ Result<FileDescriptor> open_by_walk(int root, const std::string& path, OpenMode 
     }
     FileDescriptor entry(::openat(here(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
     if (!entry.valid()) return tl::unexpected(system_error(path, errno));
-    struct stat status {};
+    struct stat status{};
     if (::fstat(entry.get(), &status) != 0) return tl::unexpected(system_error(path, errno));
 
     if (S_ISLNK(status.st_mode)) {

@@ -22,7 +22,8 @@ struct NumberAndUnit {
 std::optional<NumberAndUnit> split_number(std::string_view text) {
   const std::string_view trimmed = trim(text);
   std::size_t end = 0;
-  while (end < trimmed.size() && (std::string_view("0123456789.+-").find(trimmed[end]) != std::string_view::npos)) ++end;
+  while (end < trimmed.size() && (std::string_view("0123456789.+-").find(trimmed[end]) != std::string_view::npos))
+    ++end;
   const auto number = parse_number(trimmed.substr(0, end));
   if (!number) return std::nullopt;
   return NumberAndUnit{*number, to_lower(trim(trimmed.substr(end)))};
@@ -56,11 +57,13 @@ std::string format_size(Bytes bytes) {
 
 Result<Bytes> parse_size(std::string_view text, Bytes bare_unit) {
   const auto wrong = [&] {
-    return failure(ErrorKind::usage, fmt::format("'{}' is no size: write e.g. 8GiB, 512MiB or 8GB", printable(text, 64)));
+    return failure(ErrorKind::usage,
+                   fmt::format("'{}' is no size: write e.g. 8GiB, 512MiB or 8GB", printable(text, 64)));
   };
   const auto parts = split_number(text);
   if (!parts) return wrong();
-  const auto factor = parts->unit.empty() ? std::optional(static_cast<double>(bare_unit.value)) : bytes_per_unit(parts->unit);
+  const auto factor =
+      parts->unit.empty() ? std::optional(static_cast<double>(bare_unit.value)) : bytes_per_unit(parts->unit);
   if (!factor) return wrong();
   const double bytes = parts->number * *factor;
   constexpr double k_largest = 9.0e18;  // just below 2^63
@@ -70,7 +73,8 @@ Result<Bytes> parse_size(std::string_view text, Bytes bare_unit) {
 
 Result<Seconds> parse_duration(std::string_view text) {
   const auto wrong = [&] {
-    return failure(ErrorKind::usage, fmt::format("'{}' is no duration: write e.g. 30, 30s, 2m, 1.5h or 250ms", printable(text, 64)));
+    return failure(ErrorKind::usage,
+                   fmt::format("'{}' is no duration: write e.g. 30, 30s, 2m, 1.5h or 250ms", printable(text, 64)));
   };
   const auto parts = split_number(text);
   if (!parts || parts->number < 0) return wrong();
@@ -91,7 +95,8 @@ std::string format_duration(Seconds seconds) {
   if (value < 2 * k_minute) return fmt::format("{:.0f} s", value);
   if (value < 2 * k_hour) return fmt::format("{:.0f} min", std::floor(value / k_minute));
   const double hours = std::floor(value / k_hour);
-  if (value < 2 * k_day) return fmt::format("{:.0f} h {:.0f} min", hours, std::floor((value - hours * k_hour) / k_minute));
+  if (value < 2 * k_day)
+    return fmt::format("{:.0f} h {:.0f} min", hours, std::floor((value - hours * k_hour) / k_minute));
   const double days = std::floor(value / k_day);
   return fmt::format("{:.0f} d {:.0f} h", days, std::floor((value - days * k_day) / k_hour));
 }

@@ -34,9 +34,15 @@ inline constexpr std::int64_t k_kib = 1024;
 inline constexpr std::int64_t k_mib = 1024 * k_kib;
 inline constexpr std::int64_t k_gib = 1024 * k_mib;
 
-[[nodiscard]] constexpr Bytes kibibytes(std::int64_t count) { return {count * k_kib}; }
-[[nodiscard]] constexpr Bytes mebibytes(std::int64_t count) { return {count * k_mib}; }
-[[nodiscard]] constexpr Bytes gibibytes(std::int64_t count) { return {count * k_gib}; }
+[[nodiscard]] constexpr Bytes kibibytes(std::int64_t count) {
+  return {count * k_kib};
+}
+[[nodiscard]] constexpr Bytes mebibytes(std::int64_t count) {
+  return {count * k_mib};
+}
+[[nodiscard]] constexpr Bytes gibibytes(std::int64_t count) {
+  return {count * k_gib};
+}
 [[nodiscard]] constexpr double in_gib(Bytes bytes) {
   return static_cast<double>(bytes.value) / static_cast<double>(k_gib);
 }

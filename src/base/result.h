@@ -12,12 +12,12 @@ enum class ErrorKind {
   permission_denied,
   not_a_regular_file,
   too_large,
-  outside_root,   ///< a symlink loop or an escape from the root that is read
-  malformed,      ///< the content is not what its format demands
-  unsupported,    ///< this kernel, driver or machine has no such thing
+  outside_root,  ///< a symlink loop or an escape from the root that is read
+  malformed,     ///< the content is not what its format demands
+  unsupported,   ///< this kernel, driver or machine has no such thing
   timed_out,
   input_output,
-  usage,          ///< the person's own input; ends a command with exit code 2
+  usage,  ///< the person's own input; ends a command with exit code 2
 };
 
 /// An error as a value. `message` is one sentence that names the file or call, the reason and, where there is

@@ -23,7 +23,8 @@ Result<std::string> read_user_file(const std::string& path) {
     if (count < 0) return tl::unexpected(system_error(path, errno));
     if (count == 0) return content;
     content.append(buffer, 0, static_cast<std::size_t>(count));
-    if (content.size() > k_archive_size_cap) return failure(ErrorKind::too_large, path + ": larger than 256 MiB, so no capture");
+    if (content.size() > k_archive_size_cap)
+      return failure(ErrorKind::too_large, path + ": larger than 256 MiB, so no capture");
   }
 }
 
@@ -38,9 +39,11 @@ Root Root::live() {
 }
 
 Result<Root> Root::open(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return failure(ErrorKind::usage, system_error("--root " + path, errno).message);
-  if (S_ISDIR(status.st_mode)) return open_directory_root(path).map([](auto backend) { return Root(std::move(backend)); });
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0)
+    return failure(ErrorKind::usage, system_error("--root " + path, errno).message);
+  if (S_ISDIR(status.st_mode))
+    return open_directory_root(path).map([](auto backend) { return Root(std::move(backend)); });
   if (!S_ISREG(status.st_mode))
     return failure(ErrorKind::usage, "--root " + path + ": neither a directory nor a capture file (*.machine)");
   return read_user_file(path)
@@ -48,14 +51,32 @@ Result<Root> Root::open(const std::string& path) {
       .map([](auto backend) { return Root(std::move(backend)); });
 }
 
-bool Root::is_live() const { return backend_->is_live(); }
-const std::string& Root::name() const { return backend_->name(); }
-Result<std::string> Root::read(std::string_view path, std::size_t size_cap) const { return backend_->read(path, size_cap); }
-Result<FilePart> Root::read_start(std::string_view path, std::size_t size) const { return backend_->read_start(path, size); }
-Result<FilePart> Root::read_end(std::string_view path, std::size_t size) const { return backend_->read_end(path, size); }
-Result<std::vector<DirectoryEntry>> Root::list(std::string_view path) const { return backend_->list(path); }
-Result<std::string> Root::read_link(std::string_view path) const { return backend_->read_link(path); }
-Result<FileStatus> Root::status(std::string_view path) const { return backend_->status(path); }
-bool Root::exists(std::string_view path) const { return backend_->status(path).has_value(); }
+bool Root::is_live() const {
+  return backend_->is_live();
+}
+const std::string& Root::name() const {
+  return backend_->name();
+}
+Result<std::string> Root::read(std::string_view path, std::size_t size_cap) const {
+  return backend_->read(path, size_cap);
+}
+Result<FilePart> Root::read_start(std::string_view path, std::size_t size) const {
+  return backend_->read_start(path, size);
+}
+Result<FilePart> Root::read_end(std::string_view path, std::size_t size) const {
+  return backend_->read_end(path, size);
+}
+Result<std::vector<DirectoryEntry>> Root::list(std::string_view path) const {
+  return backend_->list(path);
+}
+Result<std::string> Root::read_link(std::string_view path) const {
+  return backend_->read_link(path);
+}
+Result<FileStatus> Root::status(std::string_view path) const {
+  return backend_->status(path);
+}
+bool Root::exists(std::string_view path) const {
+  return backend_->status(path).has_value();
+}
 
 }  // namespace sparkops

@@ -18,8 +18,8 @@ enum class FileKind { regular, directory, symlink, other };
 /// What `stat` says of one file (after following symlinks inside the root).
 struct FileStatus {
   FileKind kind = FileKind::other;
-  std::int64_t size = 0;  ///< bytes
-  std::uint32_t mode = 0; ///< permission bits
+  std::int64_t size = 0;   ///< bytes
+  std::uint32_t mode = 0;  ///< permission bits
   std::uint32_t owner = 0;
   Timestamp modified;
 };

@@ -10,9 +10,13 @@ namespace sparkops {
 
 namespace {
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\0'; }
+bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\0';
+}
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
 
 /// Length of the valid UTF-8 sequence at the start of `text`, 0 when there is none.
 std::size_t utf8_sequence_length(std::string_view text) {
@@ -20,9 +24,12 @@ std::size_t utf8_sequence_length(std::string_view text) {
   const unsigned char lead = byte(0);
   if (lead < 0x80) return 1;
   std::size_t length = 0;
-  if (lead >= 0xC2 && lead <= 0xDF) length = 2;
-  else if (lead >= 0xE0 && lead <= 0xEF) length = 3;
-  else if (lead >= 0xF0 && lead <= 0xF4) length = 4;
+  if (lead >= 0xC2 && lead <= 0xDF)
+    length = 2;
+  else if (lead >= 0xE0 && lead <= 0xEF)
+    length = 3;
+  else if (lead >= 0xF0 && lead <= 0xF4)
+    length = 4;
   if (length == 0 || text.size() < length) return 0;
   for (std::size_t i = 1; i < length; ++i)
     if ((byte(i) & 0xC0) != 0x80) return 0;
@@ -36,7 +43,8 @@ std::size_t utf8_sequence_length(std::string_view text) {
 
 /// U+0080 to U+009F: terminals may take them as control sequences.
 bool is_c1_control(std::string_view sequence) {
-  return sequence.size() == 2 && static_cast<unsigned char>(sequence[0]) == 0xC2 && static_cast<unsigned char>(sequence[1]) < 0xA0;
+  return sequence.size() == 2 && static_cast<unsigned char>(sequence[0]) == 0xC2 &&
+         static_cast<unsigned char>(sequence[1]) < 0xA0;
 }
 
 }  // namespace
@@ -89,11 +97,14 @@ std::string to_lower(std::string_view text) {
   return result;
 }
 
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
 
 bool contains_ignoring_case(std::string_view text, std::string_view part) {
   return std::search(text.begin(), text.end(), part.begin(), part.end(),
-                     [](char a, char b) { return lower(a) == lower(b); }) != text.end() || part.empty();
+                     [](char a, char b) { return lower(a) == lower(b); }) != text.end() ||
+         part.empty();
 }
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator) {
@@ -143,8 +154,7 @@ std::string printable(std::string_view text, std::size_t max_bytes) {
 }
 
 std::string shell_quoted(const std::vector<std::string>& words) {
-  constexpr std::string_view k_plain =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789%+,-./:=@_^";
+  constexpr std::string_view k_plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789%+,-./:=@_^";
   std::vector<std::string> quoted;
   quoted.reserve(words.size());
   for (const std::string& word : words) {

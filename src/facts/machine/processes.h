@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/known.h"
+#include "base/quantities.h"
+#include "base/root.h"
+#include "base/timestamp.h"
+#include "facts/machine/gpu.h"
+
+namespace sparkops::facts {
+
+using EnvironmentVariables = std::vector<std::pair<std::string, std::string>>;
+
+/// One process that matters to a job on this box: it holds GPU memory, or its command line is that of a known server
+/// or trainer.
+struct Process {
+  std::int64_t pid = 0;
+  std::int64_t parent = 0;
+  Known<std::string> name;                       ///< proc/PID/comm
+  Known<std::vector<std::string>> command_line;  ///< empty for kernel threads and zombies
+  Known<EnvironmentVariables> environment;       ///< unknown without permission
+  Known<std::uint32_t> owner;                    ///< user id
+  Known<std::string> state;                      ///< "R", "S", "D", "Z" …
+  Known<Timestamp> started;
+  Known<Bytes> resident, anonymous, swapped;  ///< VmRSS, RssAnon, VmSwap: none of them contains CUDA memory on GB10
+  Known<std::string> cgroup;                  ///< path in the unified hierarchy, else of the memory controller
+  Known<std::string> container;               ///< id or name, when the cgroup shows one
+  Known<Bytes> gpu_memory;                    ///< NVML's figure; unknown: not in NVML's list, or not available
+  bool on_gpu = false;                        ///< in NVML's list
+};
+
+struct ProcessTable {
+  std::vector<Process> processes;      ///< those that matter, ordered by GPU memory, then by resident memory
+  Known<std::int64_t> process_count;   ///< all that were looked at
+  std::vector<std::string> could_not;  ///< what could not be seen and which right would show it
+  Known<std::vector<std::int64_t>>
+      gpu_pids_without_process;  ///< in NVML's list but not in proc: another PID namespace, or an orphan
+};
+
+/// Scans proc once. `gpu_processes`: NVML's list, or unknown.
+[[nodiscard]] ProcessTable read_processes(const Root& root, const Known<std::vector<GpuProcess>>& gpu_processes);
+
+}  // namespace sparkops::facts

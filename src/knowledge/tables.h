@@ -1,0 +1,136 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/known.h"
+#include "base/quantities.h"
+#include "base/result.h"
+#include "base/timestamp.h"
+
+namespace sparkops::knowledge {
+
+/// A published source: what it says is dated, and may be contested.
+struct Source {
+  std::string title;
+  std::string url;  ///< may be empty
+};
+
+/// One of the ten gotchas (knowledge/gotchas.yaml).
+struct GotchaEntry {
+  std::string id;     ///< "G1"
+  std::string title;  ///< a few words
+  std::string symptom, cause, check, fix;
+  std::string how_sure;               ///< confidence in words
+  std::string later_evidence;         ///< what later public evidence changed; empty when nothing did
+  std::vector<std::string> see_also;  ///< topics and gotchas
+  std::vector<Source> sources;
+  std::string last_verified;  ///< ISO 8601 date
+};
+
+/// A topic that `explain` knows besides the ten (knowledge/topics.yaml).
+struct Topic {
+  std::string id;  ///< slug
+  std::string title;
+  std::string text;
+  std::vector<std::string> see_also;
+  std::vector<Source> sources;
+  std::string last_verified;
+};
+
+/// What a person sees, and the gotchas or topics that explain it (knowledge/symptoms.yaml).
+struct Symptom {
+  std::string text;                ///< "training stops and SSH is dead"
+  std::vector<std::string> words;  ///< further words a person may use
+  std::vector<std::string> leads_to;
+};
+
+/// What a server does when nobody sets its cap (knowledge/servers.yaml).
+struct ServerDefaults {
+  std::string server;                      ///< as facts::to_string(ServerKind)
+  std::string name;                        ///< as its makers write it
+  std::string cap_option;                  ///< the option that caps it; empty when it has none
+  std::optional<double> default_fraction;  ///< of the pool, when the default is such a fraction
+  std::string default_text;                ///< the default in words
+  std::string cap_advice;                  ///< how to cap it, ready to paste
+  std::vector<Source> sources;
+  std::string last_verified;
+};
+
+/// A machine to judge a workload against when this one is another (knowledge/platforms.yaml).
+struct Platform {
+  std::string id;    ///< "gb10"
+  std::string name;  ///< "NVIDIA DGX Spark (GB10)"
+  Bytes pool;        ///< MemTotal
+  std::string architecture;
+  int cuda_major = 0;
+  int capability_major = 0, capability_minor = 0;
+  std::string management_interface;  ///< the 10 GbE port, never meant for collectives
+  std::string bandwidth_text;        ///< the published range with its conventions
+  std::vector<Source> sources;
+  std::string last_verified;
+};
+
+/// One row of knowledge/playbooks.yaml.
+struct PlaybookEntry {
+  std::string playbook;  ///< directory name under nvidia/ in the playbook repository
+  std::string status;    ///< "ok", "stale", "broken"
+  std::string problem, fix;
+  std::vector<std::string> stale_strings;  ///< texts whose presence in the playbook shows the stale row is still there
+  std::vector<std::string> open_issues;    ///< "102: NCCL 200G, 16G test froze a node"
+  std::vector<Source> sources;
+  std::string last_verified;
+};
+
+/// One package of knowledge/stack.yaml: what is known to work together.
+struct StackPackage {
+  std::string name;
+  std::string version;     ///< known good
+  std::string constraint;  ///< PEP 440 specifier that must hold, or empty
+  std::string note;
+  std::string last_verified;
+};
+
+/// Everything that is known about the platform. Loaded from the data compiled in, then /etc/sparkops/knowledge/*.yaml,
+/// then $SPARKOPS_KNOWLEDGE/*.yaml; a later entry with the same key replaces the earlier one. Tables are parsed when
+/// first asked for, since parsing YAML costs milliseconds; the same object may be asked from several threads.
+class Tables {
+ public:
+  /// `override_directories` in the order they are applied; missing ones are no error.
+  explicit Tables(std::vector<std::string> override_directories = default_override_directories());
+  ~Tables();
+  Tables(const Tables&) = delete;
+  Tables& operator=(const Tables&) = delete;
+
+  [[nodiscard]] static std::vector<std::string> default_override_directories();
+
+  [[nodiscard]] const std::vector<GotchaEntry>& gotchas() const;
+  [[nodiscard]] const std::vector<Topic>& topics() const;
+  [[nodiscard]] const std::vector<Symptom>& symptoms() const;
+  [[nodiscard]] const std::vector<ServerDefaults>& servers() const;
+  [[nodiscard]] const std::vector<Platform>& platforms() const;
+  [[nodiscard]] const std::vector<PlaybookEntry>& playbooks() const;
+  [[nodiscard]] const std::vector<StackPackage>& stack() const;
+
+  [[nodiscard]] const Platform& gb10() const;                                 ///< always there
+  [[nodiscard]] const ServerDefaults* server(std::string_view server) const;  ///< null: not known
+
+  /// What was wrong with override files, each naming file, place and reason. Such an entry is left out, the others
+  /// hold.
+  [[nodiscard]] std::vector<std::string> problems() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Entries older than this are called old in text output.
+inline constexpr int k_stale_after_days = 180;
+
+/// Days since `last_verified`; nothing when it is no date.
+[[nodiscard]] std::optional<int> age_in_days(std::string_view last_verified, Timestamp now);
+
+}  // namespace sparkops::knowledge
