@@ -43,9 +43,10 @@ struct Topic {
 
 /// What a person sees, and the gotchas or topics that explain it (knowledge/symptoms.yaml).
 struct Symptom {
-  std::string text;                ///< "training stops and SSH is dead"
-  std::vector<std::string> words;  ///< further words a person may use
-  std::vector<std::string> leads_to;
+  std::string text;                   ///< "training stops and SSH is dead"
+  std::vector<std::string> words;     ///< further words a person may use
+  std::vector<std::string> leads_to;  ///< ids of gotchas and topics; their sources are this entry's
+  std::string last_verified;
 };
 
 /// What a server does when nobody sets its cap (knowledge/servers.yaml).
@@ -91,6 +92,7 @@ struct StackPackage {
   std::string version;     ///< known good
   std::string constraint;  ///< PEP 440 specifier that must hold, or empty
   std::string note;
+  std::vector<Source> sources;
   std::string last_verified;
 };
 
@@ -118,8 +120,9 @@ class Tables {
   [[nodiscard]] const Platform& gb10() const;                                 ///< always there
   [[nodiscard]] const ServerDefaults* server(std::string_view server) const;  ///< null: not known
 
-  /// What was wrong with override files, each naming file, place and reason. Such an entry is left out, the others
-  /// hold.
+  /// What was wrong with the files of the tables asked for so far, and with override files that belong to no table;
+  /// each names file, line and reason. Such an entry is left out, the others hold (for an override: the one compiled
+  /// in).
   [[nodiscard]] std::vector<std::string> problems() const;
 
  private:

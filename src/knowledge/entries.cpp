@@ -1,0 +1,94 @@
+#include "knowledge/entries.h"
+
+namespace sparkops::knowledge {
+
+GotchaEntry read_gotcha(EntryReader& reader) {
+  GotchaEntry entry;
+  entry.id = reader.text("id");
+  entry.title = reader.text("title");
+  entry.symptom = reader.text("symptom");
+  entry.cause = reader.text("cause");
+  entry.check = reader.text("check");
+  entry.fix = reader.text("fix");
+  entry.how_sure = reader.text("how_sure");
+  entry.later_evidence = reader.optional_text("later_evidence");
+  entry.see_also = reader.optional_texts("see_also");
+  entry.sources = reader.sources("sources");
+  entry.last_verified = reader.date("last_verified");
+  return entry;
+}
+
+Topic read_topic(EntryReader& reader) {
+  Topic entry;
+  entry.id = reader.text("id");
+  entry.title = reader.text("title");
+  entry.text = reader.text("text");
+  entry.see_also = reader.optional_texts("see_also");
+  entry.sources = reader.sources("sources");
+  entry.last_verified = reader.date("last_verified");
+  return entry;
+}
+
+Symptom read_symptom(EntryReader& reader) {
+  Symptom entry;
+  entry.text = reader.text("text");
+  entry.words = reader.optional_texts("words");
+  entry.leads_to = reader.texts("leads_to");
+  entry.last_verified = reader.date("last_verified");
+  return entry;
+}
+
+ServerDefaults read_server(EntryReader& reader) {
+  ServerDefaults entry;
+  entry.server = reader.text("server");
+  entry.name = reader.text("name");
+  entry.cap_option = reader.optional_text("cap_option");
+  entry.default_fraction = reader.optional_number("default_fraction");
+  entry.default_text = reader.text("default_text");
+  entry.cap_advice = reader.text("cap_advice");
+  entry.sources = reader.sources("sources");
+  entry.last_verified = reader.date("last_verified");
+  return entry;
+}
+
+Platform read_platform(EntryReader& reader) {
+  Platform entry;
+  entry.id = reader.text("id");
+  entry.name = reader.text("name");
+  entry.pool = kibibytes(reader.whole_number("pool_kib"));
+  entry.architecture = reader.text("architecture");
+  entry.cuda_major = static_cast<int>(reader.whole_number("cuda_major"));
+  entry.capability_major = static_cast<int>(reader.whole_number("capability_major"));
+  entry.capability_minor = static_cast<int>(reader.whole_number("capability_minor"));
+  entry.management_interface = reader.optional_text("management_interface");
+  entry.bandwidth_text = reader.text("bandwidth_text");
+  entry.sources = reader.sources("sources");
+  entry.last_verified = reader.date("last_verified");
+  return entry;
+}
+
+PlaybookEntry read_playbook(EntryReader& reader) {
+  PlaybookEntry entry;
+  entry.playbook = reader.text("playbook");
+  entry.status = reader.one_of("status", {"ok", "stale", "broken"});
+  entry.problem = reader.optional_text("problem");
+  entry.fix = reader.optional_text("fix");
+  entry.stale_strings = reader.optional_texts("stale_strings");
+  entry.open_issues = reader.optional_texts("open_issues");
+  entry.sources = reader.sources("sources");
+  entry.last_verified = reader.date("last_verified");
+  return entry;
+}
+
+StackPackage read_stack_package(EntryReader& reader) {
+  StackPackage entry;
+  entry.name = reader.text("name");
+  entry.version = reader.text("version");
+  entry.constraint = reader.optional_text("constraint");
+  entry.note = reader.optional_text("note");
+  entry.sources = reader.sources("sources");
+  entry.last_verified = reader.date("last_verified");
+  return entry;
+}
+
+}  // namespace sparkops::knowledge

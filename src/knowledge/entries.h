@@ -1,0 +1,17 @@
+#pragma once
+
+#include "knowledge/entry_reader.h"
+#include "knowledge/tables.h"
+
+namespace sparkops::knowledge {
+
+/// How each kind of entry is read from its fields; problems stay in the reader.
+[[nodiscard]] GotchaEntry read_gotcha(EntryReader& reader);
+[[nodiscard]] Topic read_topic(EntryReader& reader);
+[[nodiscard]] Symptom read_symptom(EntryReader& reader);
+[[nodiscard]] ServerDefaults read_server(EntryReader& reader);
+[[nodiscard]] Platform read_platform(EntryReader& reader);
+[[nodiscard]] PlaybookEntry read_playbook(EntryReader& reader);
+[[nodiscard]] StackPackage read_stack_package(EntryReader& reader);
+
+}  // namespace sparkops::knowledge

@@ -1,0 +1,168 @@
+#include "knowledge/tables.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <thread>
+
+#include "base/text.h"
+
+namespace sparkops::knowledge {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class OverrideDirectory : public testing::Test {
+ protected:
+  OverrideDirectory() { std::filesystem::create_directories(directory()); }
+  ~OverrideDirectory() override { std::filesystem::remove_all(directory()); }
+
+  static std::string directory() { return testing::TempDir() + "sparkops-knowledge-test"; }
+  static void write(const std::string& name, const std::string& content) {
+    std::ofstream(directory() + "/" + name) << content;
+  }
+};
+
+const char* const k_smaller_gb10 = R"(
+- id: gb10
+  name: our box
+  pool_kib: 117755084
+  architecture: aarch64
+  cuda_major: 13
+  capability_major: 12
+  capability_minor: 1
+  bandwidth_text: measured here
+  sources: [{title: our own bench}]
+  last_verified: 2026-11-01
+)";
+
+TEST(CompiledInTables, HaveNoProblem) {
+  const Tables tables(std::vector<std::string>{});
+  EXPECT_FALSE(tables.servers().empty());
+  EXPECT_FALSE(tables.platforms().empty());
+  EXPECT_THAT(tables.problems(), IsEmpty());
+}
+
+TEST(CompiledInTables, Gb10IsWhatThePublishedFiguresSay) {
+  const Tables tables(std::vector<std::string>{});
+  const Platform& gb10 = tables.gb10();
+  EXPECT_NEAR(in_gib(gb10.pool), 121.69, 0.005);
+  EXPECT_EQ(gb10.architecture, "aarch64");
+  EXPECT_EQ(gb10.cuda_major, 13);
+  EXPECT_EQ(gb10.capability_major, 12);
+  EXPECT_EQ(gb10.capability_minor, 1);
+  EXPECT_EQ(gb10.management_interface, "enP7s7");
+}
+
+TEST(CompiledInTables, EveryServerIsThereUnderItsName) {
+  const Tables tables(std::vector<std::string>{});
+  for (const char* name :
+       {"vllm", "sglang", "tensorrt_llm", "ollama", "llama_cpp", "lm_studio", "tgi", "comfyui", "triton_server"})
+    EXPECT_NE(tables.server(name), nullptr) << name;
+  EXPECT_EQ(tables.server("vLLM"), nullptr);
+  EXPECT_EQ(tables.server("vllm")->default_fraction, 0.92);
+  EXPECT_FALSE(tables.server("tensorrt_llm")->default_fraction);
+}
+
+TEST(CompiledInTables, MayBeAskedFromManyThreads) {
+  const Tables tables(std::vector<std::string>{});
+  std::vector<std::thread> threads;
+  std::vector<std::size_t> counts(8);
+  for (auto& count : counts) threads.emplace_back([&tables, &count] { count = tables.servers().size(); });
+  for (auto& thread : threads) thread.join();
+  EXPECT_THAT(counts, testing::Each(tables.servers().size()));
+}
+
+TEST_F(OverrideDirectory, ReplacesByKeyAndKeepsTheRest) {
+  write("platforms.yaml", k_smaller_gb10);
+  const Tables tables({directory()});
+  EXPECT_EQ(tables.gb10().name, "our box");
+  EXPECT_EQ(tables.gb10().pool.value, 117755084LL * 1024);
+  EXPECT_THAT(tables.problems(), IsEmpty());
+  EXPECT_NE(tables.server("vllm"), nullptr);
+}
+
+TEST_F(OverrideDirectory, ALaterDirectoryWins) {
+  write("platforms.yaml", k_smaller_gb10);
+  const auto second = directory() + "/second";
+  std::filesystem::create_directories(second);
+  std::string text = k_smaller_gb10;
+  text.replace(text.find("our box"), 7, "the second");
+  std::ofstream(second + "/platforms.yaml") << text;
+  const Tables tables({directory(), second});
+  EXPECT_EQ(tables.gb10().name, "the second");
+}
+
+TEST_F(OverrideDirectory, ABadEntryIsNamedAndLeavesTheCompiledInOne) {
+  write("platforms.yaml", "- id: gb10\n  name: our box\n  pool_kib: many\n  colour: green\n  last_verified: soon\n");
+  const Tables tables({directory()});
+  EXPECT_EQ(tables.gb10().name, "NVIDIA DGX Spark (GB10)");
+  const auto problems = tables.problems();
+  EXPECT_THAT(problems, Contains(AllOf(HasSubstr("platforms.yaml:3"), HasSubstr("'pool_kib' must be a whole number"))));
+  EXPECT_THAT(problems, Contains(AllOf(HasSubstr("platforms.yaml:4"), HasSubstr("unknown field 'colour'"))));
+  EXPECT_THAT(problems, Contains(HasSubstr("'architecture' is missing")));
+  EXPECT_THAT(problems, Contains(HasSubstr("'last_verified' must be a date such as 2026-11-30, not 'soon'")));
+}
+
+TEST_F(OverrideDirectory, OneBadEntryDoesNotTakeTheOthersAway) {
+  write("platforms.yaml", std::string("- 7\n") + k_smaller_gb10);
+  const Tables tables({directory()});
+  EXPECT_EQ(tables.gb10().name, "our box");
+  EXPECT_THAT(tables.problems(), testing::SizeIs(testing::Ge(1)));
+}
+
+TEST_F(OverrideDirectory, BrokenYamlIsNamedWithItsLine) {
+  write("servers.yaml", "- server: vllm\n  name: [\n");
+  const Tables tables({directory()});
+  EXPECT_NE(tables.server("vllm"), nullptr);
+  EXPECT_THAT(tables.problems(), Contains(AllOf(HasSubstr("servers.yaml: line "), HasSubstr(directory()))));
+}
+
+TEST_F(OverrideDirectory, AFileOfNoTableIsNamed) {
+  write("platform.yaml", k_smaller_gb10);
+  const Tables tables({directory()});
+  EXPECT_THAT(tables.problems(), Contains(HasSubstr("platform.yaml: there is no table of this name")));
+}
+
+TEST_F(OverrideDirectory, AnEmptyFileAndAnAbsentDirectoryAreNoProblem) {
+  write("platforms.yaml", "# nothing of our own yet\n");
+  const Tables tables({directory(), directory() + "/absent"});
+  EXPECT_EQ(tables.gb10().name, "NVIDIA DGX Spark (GB10)");
+  EXPECT_THAT(tables.problems(), IsEmpty());
+}
+
+TEST_F(OverrideDirectory, HostileFilesEndAsProblems) {
+  ASSERT_EQ(mkfifo((directory() + "/platforms.yaml").c_str(), 0600), 0);
+  write("servers.yaml",
+        "a: &a [x, x, x, x, x, x, x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a]\n"
+        "c: &c [*b, *b, *b, *b, *b, *b, *b, *b]\nd: &d [*c, *c, *c, *c, *c, *c, *c, *c]\n"
+        "e: &e [*d, *d, *d, *d, *d, *d, *d, *d]\nf: &f [*e, *e, *e, *e, *e, *e, *e, *e]\n"
+        "g: [*f, *f, *f, *f, *f, *f, *f, *f]\n");
+  write("stack.yaml", std::string("\0\xff\xfe- {", 6));
+  const Tables tables({directory()});
+  EXPECT_EQ(tables.gb10().name, "NVIDIA DGX Spark (GB10)");
+  EXPECT_NE(tables.server("vllm"), nullptr);
+  static_cast<void>(tables.stack());
+  const auto problems = tables.problems();
+  EXPECT_THAT(problems, Contains(HasSubstr("platforms.yaml")));
+  EXPECT_THAT(problems, Contains(AllOf(HasSubstr("servers.yaml"), HasSubstr("too many values"))));
+  EXPECT_THAT(problems, Contains(HasSubstr("stack.yaml")));
+}
+
+TEST(AgeInDays, CountsFromMidnightAndKnowsNoAgeOfWhatIsNoDate) {
+  const auto now = *parse_rfc3339("2026-11-30T21:00:00Z");
+  EXPECT_EQ(age_in_days("2026-11-30", now), 0);
+  EXPECT_EQ(age_in_days("2026-06-03", now), 180);
+  EXPECT_EQ(age_in_days("", now), std::nullopt);
+  EXPECT_EQ(age_in_days("last summer", now), std::nullopt);
+}
+
+}  // namespace
+}  // namespace sparkops::knowledge
