@@ -1,0 +1,107 @@
+#include "verdicts/preflight.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "base/text.h"
+
+namespace sparkops::verdicts {
+
+namespace {
+
+Finding run_check(const GotchaCheck& check, const PreflightFacts& facts) {
+  try {
+    return check.check(facts);
+  } catch (const std::exception& error) {
+    return skipped(check.id, fmt::format("the check itself failed: {} (a bug in sparkops)", printable(error.what(), 200)));
+  }
+}
+
+std::string ids_with(const std::vector<Finding>& findings, std::initializer_list<Status> statuses) {
+  std::vector<std::string> ids;
+  for (const Finding& finding : findings)
+    if (std::find(statuses.begin(), statuses.end(), finding.status) != statuses.end()) ids.push_back(finding.id);
+  return join(ids, ", ");
+}
+
+/// Failures with their headline, warnings and skips by number: the parenthesis of the verdict.
+std::string reasons(const std::vector<Finding>& findings) {
+  std::vector<std::string> parts;
+  for (const Finding& finding : findings)
+    if (finding.status == Status::fail) parts.push_back(finding.id + ": " + finding.headline);
+  if (!parts.empty()) return join(parts, "; ");
+  if (const std::string warned = ids_with(findings, {Status::warn}); !warned.empty()) parts.push_back("warned: " + warned);
+  if (const std::string skips = ids_with(findings, {Status::skip}); !skips.empty()) parts.push_back("not checked: " + skips);
+  return join(parts, "; ");
+}
+
+bool has(const std::vector<Finding>& findings, Status status) {
+  return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) { return finding.status == status; });
+}
+
+bool only_skips(const std::vector<Finding>& findings) {
+  return std::all_of(findings.begin(), findings.end(), [](const Finding& finding) { return finding.status == Status::skip; });
+}
+
+PreflightVerdict decide(const PreflightFacts& facts, const PlatformJudgement& platform, const std::vector<Finding>& findings) {
+  PreflightVerdict verdict;
+  verdict.found_out_nothing = findings.empty() || only_skips(findings);
+  verdict.why = reasons(findings);
+  const bool judges_this_machine = facts.judged == JudgedPlatform::this_machine;
+  if (judges_this_machine && platform.is_gb10 != IsGb10::yes) {
+    verdict.not_a_spark = true;
+    const bool failed = has(findings, Status::fail);
+    const std::string what = platform.is_gb10 == IsGb10::no
+                                 ? "not a DGX Spark: " + platform.id
+                                 : "could not find out whether this is a DGX Spark: " + platform.id;
+    verdict.why = failed ? what + "; " + verdict.why : what;
+    return verdict;
+  }
+  if (has(findings, Status::fail)) return verdict;
+  const bool mismatch = judges_this_machine && !platform.mismatches.empty();
+  if (mismatch) verdict.why = join(platform.mismatches, ", ") + (verdict.why.empty() ? "" : "; " + verdict.why);
+  const bool warned = mismatch || has(findings, Status::warn) || has(findings, Status::skip);
+  verdict.readiness = warned ? Readiness::ready_with_warnings : Readiness::ready;
+  return verdict;
+}
+
+Known<Budget> budget_of(const PreflightFacts& facts) {
+  if (!facts.machine.memory) return facts.machine.memory.as_unknown();
+  return as_derived(memory_budget(facts.machine.memory->info, facts.reserve, facts.with_swap ? CountSwap::yes : CountSwap::no));
+}
+
+}  // namespace
+
+CheckSelection checks_named_by_workload(const PreflightFacts& facts) {
+  CheckSelection selection{"G6", "G7"};
+  if (facts.playbook != nullptr) selection.emplace_back("G8");
+  const bool names_image =
+      facts.workload != nullptr && std::any_of(facts.workload->launches.begin(), facts.workload->launches.end(),
+                                               [](const facts::Launch& launch) { return launch.image.known(); });
+  if (names_image) selection.emplace_back("G9");
+  selection.emplace_back("G10");
+  return selection;
+}
+
+PreflightResult run_preflight(const PreflightFacts& facts, const CheckSelection& selection) {
+  PreflightResult result;
+  result.platform = judge_platform(facts.machine);
+  for (const GotchaCheck& check : gotcha_checks()) {
+    if (!selection.empty() && std::find(selection.begin(), selection.end(), check.id) == selection.end()) continue;
+    result.findings.push_back(run_check(check, facts));
+  }
+  result.budget = budget_of(facts);
+  result.verdict = decide(facts, result.platform, result.findings);
+  return result;
+}
+
+std::string to_string(const PreflightVerdict& verdict) {
+  const char* const word = verdict.readiness == Readiness::ready                 ? "ready"
+                           : verdict.readiness == Readiness::ready_with_warnings ? "ready-with-warnings"
+                                                                                 : "blocked";
+  return verdict.why.empty() || verdict.readiness == Readiness::ready ? word : fmt::format("{} ({})", word, verdict.why);
+}
+
+}  // namespace sparkops::verdicts
