@@ -31,7 +31,7 @@ function(sparkops_tests folder)
   endif()
   string(REPLACE "/" "_" target ${folder}_tests)
   add_executable(${target} ${sources} ${TESTS_SOURCES})
-  target_link_libraries(${target} PRIVATE ${TESTS_USES} ${TESTS_LIBRARIES} GTest::gmock GTest::gtest_main)
+  target_link_libraries(${target} PRIVATE ${TESTS_USES} ${TESTS_LIBRARIES} ${RAPIDCHECK_LIBRARY} GTest::gmock GTest::gtest_main)
   target_compile_definitions(${target} PRIVATE
     SPARKOPS_FIXTURES="${PROJECT_SOURCE_DIR}/tests/fixtures" SPARKOPS_SOURCE="${PROJECT_SOURCE_DIR}")
   gtest_discover_tests(${target} TEST_PREFIX "${folder}." DISCOVERY_MODE PRE_TEST

@@ -134,16 +134,22 @@ std::optional<double> parse_number(std::string_view text) {
   return value;
 }
 
+std::size_t printable_length(std::string_view text) {
+  if (text.empty()) return 0;
+  const std::size_t length = utf8_sequence_length(text);
+  const auto first = static_cast<unsigned char>(text[0]);
+  if (length == 0 || first < 0x20 || first == 0x7F || is_c1_control(text.substr(0, length))) return 0;
+  return length;
+}
+
 std::string printable(std::string_view text, std::size_t max_bytes) {
   std::string result;
   result.reserve(std::min(text.size(), max_bytes) + 4);
   while (!text.empty()) {
     if (result.size() >= max_bytes) return result + "…";
-    const std::size_t length = utf8_sequence_length(text);
-    const unsigned char first = static_cast<unsigned char>(text[0]);
-    const std::size_t taken = std::max<std::size_t>(length, 1);
-    const bool control = first < 0x20 || first == 0x7F || is_c1_control(text.substr(0, taken));
-    if (length == 0 || control) {
+    const std::size_t shown = printable_length(text);
+    const std::size_t taken = std::max<std::size_t>(shown != 0 ? shown : utf8_sequence_length(text), 1);
+    if (shown == 0) {
       for (const char c : text.substr(0, taken)) result += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     } else {
       result += text.substr(0, taken);

@@ -30,6 +30,10 @@ namespace sparkops {
 [[nodiscard]] std::optional<std::uint64_t> parse_hexadecimal(std::string_view text);  ///< with or without 0x
 [[nodiscard]] std::optional<double> parse_number(std::string_view text);              ///< finite only
 
+/// Bytes of the printable UTF-8 character at the start of `text`; 0 when it starts with a control character or with no
+/// valid UTF-8, or is empty.
+[[nodiscard]] std::size_t printable_length(std::string_view text);
+
 /// Foreign text made safe for a terminal and for JSON: control characters and bytes that are no valid UTF-8
 /// become \xNN, and anything longer than `max_bytes` ends in "…".
 [[nodiscard]] std::string printable(std::string_view text, std::size_t max_bytes = 4096);
