@@ -130,6 +130,7 @@ class ArchiveParser {
 
   std::optional<Error> read_format_line() {
     const std::string_view line = next_line().value_or("");
+    line_ = 1;  // also of an empty file
     const auto words = split(line, ' ');
     if (words.size() != 2 || words[0] != k_format_name)
       return error_here(fmt::format("no capture file: it must start with '{} {}'", k_format_name, k_format_version));
