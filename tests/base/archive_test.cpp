@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "base/root.h"
 #include "base/text.h"
 
@@ -190,6 +193,29 @@ TEST(Archive, RefusesAFlood) {
   std::string deep = "file 0444 a";
   for (int i = 0; i < 100; ++i) deep += "/a";
   EXPECT_THAT(error_of(machine(deep + "\n")), HasSubstr("no usable path"));
+}
+
+TEST(Archive, EveryFixtureMachineReadsAndWritesBack) {
+  int count = 0;
+  for (const auto& file : std::filesystem::directory_iterator(SPARKOPS_FIXTURES "/machines")) {
+    if (file.path().extension() != ".machine") continue;
+    ++count;
+    const std::string name = file.path().string();
+    const auto root = Root::open(name);
+    ASSERT_TRUE(root.has_value()) << root.error().message;
+    EXPECT_TRUE(root->exists("proc/meminfo")) << name;
+    EXPECT_TRUE(root->exists("sparkops/capture.json")) << name;
+    std::ifstream stream(name);
+    const std::string text{std::istreambuf_iterator<char>(stream), {}};
+    const auto entries = parse_archive(text, name);
+    ASSERT_TRUE(entries.has_value());
+    // The same as the file but for its comment.
+    const std::string written = write_archive(*entries);
+    const std::size_t comment = text.find('#');
+    const std::size_t comment_end = text.find('\n', comment) + 1;
+    EXPECT_EQ(written, text.substr(0, comment) + text.substr(comment_end)) << name;
+  }
+  EXPECT_GE(count, 9);
 }
 
 }  // namespace
