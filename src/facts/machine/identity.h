@@ -46,6 +46,9 @@ struct Identity {
   Known<Timestamp> last_boot_end_time;  ///< the last sign of life of the previous boot
 };
 
+/// Bytes of a page: sysconf on this machine, sparkops/capture.json of a capture.
+[[nodiscard]] Known<long> read_page_size(const Root& root);
+
 /// Reads what can be read; each part that cannot is unknown with its reason. Never fails as a whole.
 [[nodiscard]] Identity read_identity(const Root& root);
 

@@ -1,0 +1,142 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+
+#include "base/text.h"
+#include "facts/machine/memory.h"
+
+namespace sparkops::facts {
+
+namespace {
+
+constexpr Bytes k_smallest_candidate = mebibytes(256);
+constexpr std::size_t k_most_files_looked_at = 2000;
+constexpr std::size_t k_most_links_looked_at = 4000;
+constexpr int k_deepest_directory = 8;
+
+std::string environment_value(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// Where model files of this user lie, as absolute paths.
+std::vector<std::string> model_directories() {
+  const std::string home = environment_value("HOME");
+  std::string cache = environment_value("XDG_CACHE_HOME");
+  if (cache.empty() && !home.empty()) cache = home + "/.cache";
+  std::string hub = environment_value("HF_HUB_CACHE");
+  const std::string hugging_face = environment_value("HF_HOME");
+  if (hub.empty() && !hugging_face.empty()) hub = hugging_face + "/hub";
+  if (hub.empty() && !cache.empty()) hub = cache + "/huggingface/hub";
+
+  std::vector<std::string> directories;
+  if (!hub.empty()) directories.push_back(hub);
+  if (!cache.empty()) directories.push_back(cache + "/vllm");
+  if (const std::string models = environment_value("OLLAMA_MODELS"); !models.empty()) directories.push_back(models);
+  if (!home.empty()) directories.push_back(home + "/.ollama/models");
+  directories.emplace_back("/usr/share/ollama/.ollama/models");  // where its installer puts the service's models
+  return directories;
+}
+
+/// Collects large files below directories, within one budget of files looked at.
+class Collector {
+ public:
+  explicit Collector(const Root& root) : root_(root) {}
+
+  void walk(const std::string& directory, int depth = 0) {
+    if (depth > k_deepest_directory || looked_at_ >= k_most_files_looked_at) return;
+    const auto entries = root_.list(directory);
+    if (!entries) return;
+    for (const DirectoryEntry& entry : *entries) {
+      const std::string path = directory + "/" + entry.name;
+      if (entry.kind == FileKind::directory) walk(path, depth + 1);
+      if (entry.kind == FileKind::regular) look_at(path);
+      if (entry.kind == FileKind::symlink) remember_name(path);
+      if (looked_at_ >= k_most_files_looked_at) return;
+    }
+  }
+
+  void look_at(const std::string& path) {
+    ++looked_at_;
+    const auto status = root_.status(path);
+    if (!status || status->kind != FileKind::regular || status->size < k_smallest_candidate.value) return;
+    sizes_[path] = status->size;
+  }
+
+  /// Largest first.
+  [[nodiscard]] std::vector<std::string> paths() const {
+    std::vector<std::pair<std::int64_t, std::string>> by_size;
+    std::set<std::string> taken;
+    for (const auto& [path, size] : sizes_) {
+      std::string name = telling_name(path);
+      if (taken.insert(name).second) by_size.emplace_back(size, std::move(name));
+    }
+    std::sort(by_size.begin(), by_size.end(), [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first > b.first : a.second < b.second;
+    });
+    std::vector<std::string> result;
+    result.reserve(by_size.size());
+    for (auto& [size, path] : by_size) result.push_back(std::move(path));
+    return result;
+  }
+
+ private:
+  /// The Hugging Face cache keeps content under blobs/<hash> and gives it a name by a link below snapshots/.
+  void remember_name(const std::string& link) {
+    ++looked_at_;
+    const auto target = root_.read_link(link);
+    if (!target || !contains(*target, "/blobs/")) return;
+    names_.emplace(target->substr(target->rfind('/') + 1), link);
+  }
+
+  [[nodiscard]] std::string telling_name(const std::string& path) const {
+    if (!contains(path, "/blobs/")) return path;
+    const auto found = names_.find(path.substr(path.rfind('/') + 1));
+    return found == names_.end() ? path : found->second;
+  }
+
+  const Root& root_;
+  std::size_t looked_at_ = 0;
+  std::map<std::string, std::int64_t, std::less<>> sizes_;
+  std::map<std::string, std::string, std::less<>> names_;  ///< hash of a blob → a link to it
+};
+
+bool is_process_directory(const DirectoryEntry& entry) {
+  return entry.kind == FileKind::directory && !entry.name.empty() && entry.name.front() >= '1' &&
+         entry.name.front() <= '9';
+}
+
+/// Files that processes of this user (or, for root, of anyone) hold open.
+void look_at_open_files(const Root& root, Collector& collector) {
+  const auto processes = root.list("proc");
+  if (!processes) return;
+  std::size_t links = 0;
+  for (const DirectoryEntry& process : *processes) {
+    if (!is_process_directory(process)) continue;
+    const std::string directory = "proc/" + process.name + "/fd";
+    const auto descriptors = root.list(directory);
+    if (!descriptors) continue;
+    for (const DirectoryEntry& descriptor : *descriptors) {
+      if (++links > k_most_links_looked_at) return;
+      const auto target = root.read_link(directory + "/" + descriptor.name);
+      // Devices, pipes and files in memory are no page cache of a file.
+      if (!target || !target->starts_with('/') || target->starts_with("/dev/") || target->starts_with("/memfd:"))
+        continue;
+      collector.look_at(*target);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> likely_cached_files(const Root& root) {
+  Collector collector(root);
+  for (const std::string& directory : model_directories()) collector.walk(directory);
+  look_at_open_files(root, collector);
+  return collector.paths();
+}
+
+}  // namespace sparkops::facts
