@@ -18,14 +18,15 @@ namespace sparkops::facts {
 class NvmlSession {
  public:
   /// Loads libnvidia-ml.so.1. Errors: not_found when there is no such library, unsupported when it cannot be loaded.
-  /// Makes no call and starts no thread.
+  /// Makes no NVML call.
   [[nodiscard]] static Result<NvmlSession> open();
 
   /// Initialises NVML and asks for everything that does not change. The recording has no samples. What was not
   /// answered before the deadline is missing in it, and the call that did not return is marked.
   [[nodiscard]] NvmlRecording identify(std::chrono::milliseconds deadline);
 
-  /// One sample of every GPU that `identify` found, in its order. Empty when it found none.
+  /// One sample of every GPU that `identify` found, in its order. Empty when it found none (or
+  /// could not look): then identify again.
   [[nodiscard]] std::vector<NvmlSampleRecord> sample(std::chrono::milliseconds deadline);
 
   NvmlSession(NvmlSession&&) noexcept;
