@@ -5,7 +5,8 @@ if(CCACHE_PROGRAM)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
 endif()
 
-add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast -Werror)
+set(warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast -Werror)
+add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:${warnings}>")
 add_compile_options($<$<CONFIG:Release>:-O2> -ffunction-sections -fdata-sections)
 # Absolute build paths in the program would make two builds of one source differ.
 add_compile_options(-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
@@ -24,4 +25,9 @@ if(SPARKOPS_SANITIZERS)
 else()
   # One file must run everywhere: of the shared libraries only glibc's own may remain.
   add_link_options(-static-libstdc++ -static-libgcc)
+endif()
+if(SPARKOPS_FUZZ)
+  # Every object counts coverage; only the fuzz targets bring libFuzzer's main.
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=fuzzer-no-link>)
+  add_link_options(-fsanitize=fuzzer-no-link)
 endif()
