@@ -15,9 +15,13 @@ namespace sparkops::knowledge {
 namespace {
 
 using testing::AllOf;
+using testing::AnyOfArray;
 using testing::Contains;
+using testing::Each;
+using testing::Ge;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 class OverrideDirectory : public testing::Test {
  protected:
@@ -45,9 +49,92 @@ const char* const k_smaller_gb10 = R"(
 
 TEST(CompiledInTables, HaveNoProblem) {
   const Tables tables(std::vector<std::string>{});
-  EXPECT_FALSE(tables.servers().empty());
-  EXPECT_FALSE(tables.platforms().empty());
+  EXPECT_THAT(tables.gotchas(), SizeIs(10));
+  EXPECT_THAT(tables.topics(), SizeIs(Ge(25)));
+  EXPECT_THAT(tables.symptoms(), SizeIs(Ge(25)));
+  EXPECT_THAT(tables.servers(), SizeIs(9));
+  EXPECT_THAT(tables.platforms(), SizeIs(Ge(1)));
+  EXPECT_THAT(tables.playbooks(), SizeIs(Ge(15)));
+  EXPECT_THAT(tables.stack(), SizeIs(Ge(12)));
   EXPECT_THAT(tables.problems(), IsEmpty());
+}
+
+template <class Entries>
+void expect_dates(const Entries& entries, const std::string& table) {
+  const auto today = Timestamp::now();
+  for (const auto& entry : entries) {
+    const auto age = age_in_days(entry.last_verified, today);
+    EXPECT_TRUE(age && *age >= 0) << table << ": " << entry.last_verified;
+  }
+}
+
+template <class Entries>
+void expect_sources(const Entries& entries, const std::string& table) {
+  for (const auto& entry : entries) {
+    EXPECT_FALSE(entry.sources.empty()) << table;
+    for (const auto& source : entry.sources)
+      EXPECT_TRUE(source.url.empty() || source.url.starts_with("https://")) << source.url;
+  }
+}
+
+TEST(CompiledInTables, EveryEntryHasADateAndASource) {
+  const Tables tables(std::vector<std::string>{});
+  expect_dates(tables.gotchas(), "gotchas");
+  expect_dates(tables.topics(), "topics");
+  expect_dates(tables.symptoms(), "symptoms");
+  expect_dates(tables.servers(), "servers");
+  expect_dates(tables.platforms(), "platforms");
+  expect_dates(tables.playbooks(), "playbooks");
+  expect_dates(tables.stack(), "stack");
+  expect_sources(tables.gotchas(), "gotchas");
+  expect_sources(tables.topics(), "topics");
+  expect_sources(tables.servers(), "servers");
+  expect_sources(tables.platforms(), "platforms");
+  expect_sources(tables.playbooks(), "playbooks");
+  expect_sources(tables.stack(), "stack");
+}
+
+TEST(CompiledInTables, GotchasAreNumberedInOrder) {
+  const Tables tables(std::vector<std::string>{});
+  for (std::size_t i = 0; i < tables.gotchas().size(); ++i)
+    EXPECT_EQ(tables.gotchas()[i].id, "G" + std::to_string(i + 1));
+}
+
+TEST(CompiledInTables, EveryReferenceLeadsSomewhere) {
+  const Tables tables(std::vector<std::string>{});
+  std::set<std::string> ids;
+  for (const auto& gotcha : tables.gotchas()) ids.insert(gotcha.id);
+  for (const auto& topic : tables.topics()) ids.insert(topic.id);
+  EXPECT_EQ(ids.size(), tables.gotchas().size() + tables.topics().size());
+  for (const auto& gotcha : tables.gotchas()) EXPECT_THAT(gotcha.see_also, Each(AnyOfArray(ids))) << gotcha.id;
+  for (const auto& topic : tables.topics()) EXPECT_THAT(topic.see_also, Each(AnyOfArray(ids))) << topic.id;
+  for (const auto& symptom : tables.symptoms()) EXPECT_THAT(symptom.leads_to, Each(AnyOfArray(ids))) << symptom.text;
+}
+
+/// All prose that a person may read in full.
+std::vector<std::string> all_prose(const Tables& tables) {
+  std::vector<std::string> texts;
+  for (const auto& entry : tables.gotchas())
+    texts.insert(texts.end(),
+                 {entry.symptom, entry.cause, entry.check, entry.fix, entry.how_sure, entry.later_evidence});
+  for (const auto& topic : tables.topics()) texts.push_back(topic.text);
+  for (const auto& server : tables.servers()) texts.insert(texts.end(), {server.default_text, server.cap_advice});
+  for (const auto& playbook : tables.playbooks()) texts.insert(texts.end(), {playbook.problem, playbook.fix});
+  return texts;
+}
+
+TEST(CompiledInTables, CommandsFitATerminalAndExist) {
+  constexpr std::size_t k_widest_command = 76;  // 80 columns less the indentation of a view
+  const std::set<std::string> commands{"preflight", "explain", "capture", "status"};
+  const Tables tables(std::vector<std::string>{});
+  for (const auto& text : all_prose(tables)) {
+    for (const auto& line : split_lines(text))
+      if (line.starts_with("$ ") || line.starts_with(">>> ")) EXPECT_LE(line.size(), k_widest_command) << line;
+    for (auto at = text.find("sparkops "); at != std::string::npos; at = text.find("sparkops ", at + 1)) {
+      const auto word = std::string(split_words(std::string_view(text).substr(at))[1]);
+      EXPECT_THAT(commands, Contains(word)) << text;
+    }
+  }
 }
 
 TEST(CompiledInTables, Gb10IsWhatThePublishedFiguresSay) {
@@ -77,7 +164,7 @@ TEST(CompiledInTables, MayBeAskedFromManyThreads) {
   std::vector<std::size_t> counts(8);
   for (auto& count : counts) threads.emplace_back([&tables, &count] { count = tables.servers().size(); });
   for (auto& thread : threads) thread.join();
-  EXPECT_THAT(counts, testing::Each(tables.servers().size()));
+  EXPECT_THAT(counts, Each(tables.servers().size()));
 }
 
 TEST_F(OverrideDirectory, ReplacesByKeyAndKeepsTheRest) {
@@ -115,7 +202,7 @@ TEST_F(OverrideDirectory, OneBadEntryDoesNotTakeTheOthersAway) {
   write("platforms.yaml", std::string("- 7\n") + k_smaller_gb10);
   const Tables tables({directory()});
   EXPECT_EQ(tables.gb10().name, "our box");
-  EXPECT_THAT(tables.problems(), testing::SizeIs(testing::Ge(1)));
+  EXPECT_THAT(tables.problems(), SizeIs(Ge(1)));
 }
 
 TEST_F(OverrideDirectory, BrokenYamlIsNamedWithItsLine) {
