@@ -124,14 +124,16 @@ std::vector<std::string> all_prose(const Tables& tables) {
 }
 
 TEST(CompiledInTables, CommandsFitATerminalAndExist) {
-  constexpr std::size_t k_widest_command = 76;  // 80 columns less the indentation of a view
+  constexpr std::size_t k_widest_command = 78;  // 80 columns less the indentation of the view
   const std::set<std::string> commands{"preflight", "explain", "capture", "status"};
   const Tables tables(std::vector<std::string>{});
   for (const auto& text : all_prose(tables)) {
-    for (const auto& line : split_lines(text))
-      if (line.starts_with("$ ") || line.starts_with(">>> ")) EXPECT_LE(line.size(), k_widest_command) << line;
+    for (const auto& line : split_lines(text)) {
+      const bool is_command = line.starts_with("$ ") || line.starts_with(">>> ");
+      EXPECT_TRUE(!is_command || line.size() <= k_widest_command) << line;
+    }
     for (auto at = text.find("sparkops "); at != std::string::npos; at = text.find("sparkops ", at + 1)) {
-      const auto word = std::string(split_words(std::string_view(text).substr(at))[1]);
+      const auto word = std::string(split_words(split_lines(std::string_view(text).substr(at))[0])[1]);
       EXPECT_THAT(commands, Contains(word)) << text;
     }
   }
