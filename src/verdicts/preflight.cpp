@@ -15,7 +15,8 @@ Finding run_check(const GotchaCheck& check, const PreflightFacts& facts) {
   try {
     return check.check(facts);
   } catch (const std::exception& error) {
-    return skipped(check.id, fmt::format("the check itself failed: {} (a bug in sparkops)", printable(error.what(), 200)));
+    return skipped(check.id,
+                   fmt::format("the check itself failed: {} (a bug in sparkops)", printable(error.what(), 200)));
   }
 }
 
@@ -32,20 +33,25 @@ std::string reasons(const std::vector<Finding>& findings) {
   for (const Finding& finding : findings)
     if (finding.status == Status::fail) parts.push_back(finding.id + ": " + finding.headline);
   if (!parts.empty()) return join(parts, "; ");
-  if (const std::string warned = ids_with(findings, {Status::warn}); !warned.empty()) parts.push_back("warned: " + warned);
-  if (const std::string skips = ids_with(findings, {Status::skip}); !skips.empty()) parts.push_back("not checked: " + skips);
+  if (const std::string warned = ids_with(findings, {Status::warn}); !warned.empty())
+    parts.push_back("warned: " + warned);
+  if (const std::string skips = ids_with(findings, {Status::skip}); !skips.empty())
+    parts.push_back("not checked: " + skips);
   return join(parts, "; ");
 }
 
 bool has(const std::vector<Finding>& findings, Status status) {
-  return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) { return finding.status == status; });
+  return std::any_of(findings.begin(), findings.end(),
+                     [&](const Finding& finding) { return finding.status == status; });
 }
 
 bool only_skips(const std::vector<Finding>& findings) {
-  return std::all_of(findings.begin(), findings.end(), [](const Finding& finding) { return finding.status == Status::skip; });
+  return std::all_of(findings.begin(), findings.end(),
+                     [](const Finding& finding) { return finding.status == Status::skip; });
 }
 
-PreflightVerdict decide(const PreflightFacts& facts, const PlatformJudgement& platform, const std::vector<Finding>& findings) {
+PreflightVerdict decide(const PreflightFacts& facts, const PlatformJudgement& platform,
+                        const std::vector<Finding>& findings) {
   PreflightVerdict verdict;
   verdict.found_out_nothing = findings.empty() || only_skips(findings);
   verdict.why = reasons(findings);
@@ -68,8 +74,10 @@ PreflightVerdict decide(const PreflightFacts& facts, const PlatformJudgement& pl
 }
 
 Known<Budget> budget_of(const PreflightFacts& facts) {
+  if (facts.judged == JudgedPlatform::gb10) return unknown("the workload is judged for a GB10, not for this machine");
   if (!facts.machine.memory) return facts.machine.memory.as_unknown();
-  return as_derived(memory_budget(facts.machine.memory->info, facts.reserve, facts.with_swap ? CountSwap::yes : CountSwap::no));
+  return as_derived(
+      memory_budget(facts.machine.memory->info, facts.reserve, facts.with_swap ? CountSwap::yes : CountSwap::no));
 }
 
 }  // namespace
@@ -92,6 +100,12 @@ PreflightResult run_preflight(const PreflightFacts& facts, const CheckSelection&
     if (!selection.empty() && std::find(selection.begin(), selection.end(), check.id) == selection.end()) continue;
     result.findings.push_back(run_check(check, facts));
   }
+  if (facts.judged == JudgedPlatform::gb10) {
+    const knowledge::Platform& gb10 = facts.knowledge.gb10();
+    result.platform.headline = fmt::format("judged for {} (knowledge of {}); this machine is: {}", gb10.name,
+                                           gb10.last_verified, result.platform.headline);
+    result.platform.mismatches.clear();
+  }
   result.budget = budget_of(facts);
   result.verdict = decide(facts, result.platform, result.findings);
   return result;
@@ -101,7 +115,8 @@ std::string to_string(const PreflightVerdict& verdict) {
   const char* const word = verdict.readiness == Readiness::ready                 ? "ready"
                            : verdict.readiness == Readiness::ready_with_warnings ? "ready-with-warnings"
                                                                                  : "blocked";
-  return verdict.why.empty() || verdict.readiness == Readiness::ready ? word : fmt::format("{} ({})", word, verdict.why);
+  return verdict.why.empty() || verdict.readiness == Readiness::ready ? word
+                                                                      : fmt::format("{} ({})", word, verdict.why);
 }
 
 }  // namespace sparkops::verdicts

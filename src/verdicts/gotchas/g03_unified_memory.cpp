@@ -27,7 +27,9 @@ struct Reasons {
   std::vector<Fix> fixes;
 };
 
-std::string gib(Bytes bytes) { return fmt::format("{:.0f} GiB", in_gib(bytes)); }
+std::string gib(Bytes bytes) {
+  return fmt::format("{:.0f} GiB", in_gib(bytes));
+}
 
 void judge_headroom(const Budget& budget, const facts::Memory& memory, Reasons& reasons) {
   if (!budget.headroom_now || !budget.headroom_after_flush) return;
@@ -49,16 +51,18 @@ void judge_headroom(const Budget& budget, const facts::Memory& memory, Reasons& 
   }
   reasons.warnings.push_back(clause);
   for (const std::string& path : paths)
-    reasons.fixes.push_back({.run = "dd of=" + shell_quoted({path}) + " oflag=nocache conv=notrunc,fdatasync count=0 status=none",
-                             .instruction = "gives back the page cache of this file",
-                             .needs_root = false,
-                             .changes = "the cached pages of one file",
-                             .verify = "sparkops preflight --only G3"});
-  reasons.fixes.push_back({.run = "sync; echo 3 | sudo tee /proc" "/sys/vm/drop_caches",
-                           .instruction = "gives back the whole page cache; between runs, never in the middle of a training",
-                           .needs_root = true,
-                           .changes = "everyone's page cache",
-                           .verify = "sparkops preflight --only G3"});
+    reasons.fixes.push_back(
+        {.run = "dd of=" + shell_quoted({path}) + " oflag=nocache conv=notrunc,fdatasync count=0 status=none",
+         .instruction = "gives back the page cache of this file",
+         .needs_root = false,
+         .changes = "the cached pages of one file",
+         .verify = "sparkops preflight --only G3"});
+  reasons.fixes.push_back(
+      {.run = "sync; sudo sysctl vm.drop_caches=3",
+       .instruction = "gives back the whole page cache; between runs, never in the middle of a training",
+       .needs_root = true,
+       .changes = "everyone's page cache",
+       .verify = "sparkops preflight --only G3"});
 }
 
 void judge_fragmentation(const facts::Memory& memory, Reasons& reasons, std::vector<Evidence>& evidence) {
@@ -77,10 +81,11 @@ void judge_fragmentation(const facts::Memory& memory, Reasons& reasons, std::vec
                                   blocks.largest_order()),
                       {Origin::read, {}}});
   if (count > 0 || !memory.info.available || *memory.info.available < k_enough_to_expect_blocks) return;
-  reasons.warnings.push_back(fmt::format("{} available but no free block of {}: memory is fragmented, large driver "
-                                         "allocations will fail or stall",
-                                         gib(*memory.info.available), format_size(block)));
-  reasons.fixes.push_back({.run = "echo 1 | sudo tee /proc" "/sys/vm/compact_memory",
+  reasons.warnings.push_back(
+      fmt::format("{} available but no free block of {}: memory is fragmented, large driver "
+                  "allocations will fail or stall",
+                  gib(*memory.info.available), format_size(block)));
+  reasons.fixes.push_back({.run = "sudo sysctl vm.compact_memory=1",
                            .instruction = "compacts memory; when no large blocks come back, reboot before a long run",
                            .needs_root = true,
                            .changes = "moves pages; the box may stall for seconds",
@@ -93,18 +98,20 @@ void judge_swapping(const facts::Memory& memory, Reasons& reasons, std::vector<E
   const facts::VmCounters& now = *memory.counters;
   const facts::VmCounters& before = *memory.earlier_counters;
   const double seconds = static_cast<double>(now.taken.unix_ms - before.taken.unix_ms) / 1000.0;
-  if (seconds <= 0 || !now.pages_swapped_in || !now.pages_swapped_out || !before.pages_swapped_in || !before.pages_swapped_out)
+  if (seconds <= 0 || !now.pages_swapped_in || !now.pages_swapped_out || !before.pages_swapped_in ||
+      !before.pages_swapped_out)
     return;
   const double in = static_cast<double>(*now.pages_swapped_in - *before.pages_swapped_in) / seconds;
   const double out = static_cast<double>(*now.pages_swapped_out - *before.pages_swapped_out) / seconds;
   evidence.push_back({fmt::format("swap traffic: {:.0f} pages/s in, {:.0f} out over {:.2f} s", in, out, seconds),
                       {Origin::measured, {}}});
   if (in + out <= 0) return;
-  reasons.warnings.push_back(fmt::format("pages are being swapped ({:.0f}/s in, {:.0f}/s out): the working set does not fit",
-                                         in, out));
+  reasons.warnings.push_back(
+      fmt::format("pages are being swapped ({:.0f}/s in, {:.0f}/s out): the working set does not fit", in, out));
   reasons.fixes.push_back({.run = "",
-                           .instruction = "stop or shrink what fills the pool before starting another job; swap on this "
-                                          "box cut decode from 37 to 1.8 tokens/s",
+                           .instruction =
+                               "stop or shrink what fills the pool before starting another job; swap on this "
+                               "box cut decode from 37 to 1.8 tokens/s",
                            .needs_root = false,
                            .changes = "",
                            .verify = "vmstat 1 5"});
@@ -115,11 +122,13 @@ void judge_residue(const PoolAttribution& pool, Reasons& reasons, std::vector<Ev
     evidence.push_back({"unexplained memory: unknown (" + pool.unexplained.reason() + ")", {Origin::derived, {}}});
     return;
   }
-  evidence.push_back({"unexplained (used, attributed to nobody): " + format_size(*pool.unexplained), {Origin::derived, {}}});
+  evidence.push_back(
+      {"unexplained (used, attributed to nobody): " + format_size(*pool.unexplained), {Origin::derived, {}}});
   if (*pool.unexplained < k_large_residue) return;
-  reasons.warnings.push_back(fmt::format("{} are used but belong to no process, cache or kernel table: memory the driver "
-                                         "did not give back",
-                                         gib(*pool.unexplained)));
+  reasons.warnings.push_back(
+      fmt::format("{} are used but belong to no process, cache or kernel table: memory the driver "
+                  "did not give back",
+                  gib(*pool.unexplained)));
   reasons.fixes.push_back({.run = "",
                            .instruction = "wait two minutes if a server was just stopped; if the figure stays, reboot "
                                           "before a long run",
@@ -130,14 +139,15 @@ void judge_residue(const PoolAttribution& pool, Reasons& reasons, std::vector<Ev
 
 void judge_huge_pages(const Budget& budget, const facts::MemoryInfo& info, Reasons& reasons) {
   if (!budget.huge_pages_rule_is_smaller) return;
-  reasons.warnings.push_back(fmt::format("huge pages are set aside: CUDA can count on {} (HugePages_Free), not on the {} that "
-                                         "are available",
-                                         gib(*budget.available), gib(*info.available)));
+  reasons.warnings.push_back(
+      fmt::format("huge pages are set aside: CUDA can count on {} (HugePages_Free), not on the {} that "
+                  "are available",
+                  gib(*budget.available), gib(*info.available)));
   reasons.fixes.push_back({.run = "sudo sysctl vm.nr_hugepages=0",
                            .instruction = "releases the huge pages unless something on this box needs them",
                            .needs_root = true,
                            .changes = "huge page reservation",
-                           .verify = "grep -i hugepages /proc" "/meminfo"});
+                           .verify = "sparkops preflight --only G3 --verbose"});
 }
 
 /// Lines of the kernel log: none of them decides by itself (healthy loads log NV_ERR_NO_MEMORY too).
@@ -154,11 +164,11 @@ void add_log_evidence(const facts::Machine& machine, std::vector<Evidence>& evid
     evidence.push_back({"kernel log: unknown (" + log.source.reason() + ")", {Origin::read, {}}});
     return;
   }
-  evidence.push_back({fmt::format("kernel log of this boot ({}): {} OOM kills, {} NVRM no-memory lines (also logged by "
-                                  "healthy loads)",
-                                  *log.source, count(facts::KernelEventKind::oom_kill),
-                                  count(facts::KernelEventKind::nvrm_no_memory)),
-                      {Origin::read, {}}});
+  evidence.push_back(
+      {fmt::format("kernel log of this boot ({}): {} OOM kills, {} NVRM no-memory lines (also logged by "
+                   "healthy loads)",
+                   *log.source, count(facts::KernelEventKind::oom_kill), count(facts::KernelEventKind::nvrm_no_memory)),
+       {Origin::read, {}}});
 }
 
 bool previous_boot_ran_a_job(const facts::Machine& machine) {
@@ -204,9 +214,10 @@ void add_readings(const Budget& budget, const facts::Memory& memory, const PoolA
   add("shared memory and tmpfs", pool.shared);
   add("GPU processes (NVML)", pool.gpu);
   if (memory.info.cma_total && memory.info.cma_free && *memory.info.cma_free > *memory.info.cma_total)
-    evidence.push_back({"CmaFree is above CmaTotal: the CMA accounting bug of kernel 7.0.0-1019 (kho=off or an older "
-                        "kernel cures it)",
-                        {Origin::read, {}}});
+    evidence.push_back(
+        {"CmaFree is above CmaTotal: the CMA accounting bug of kernel 7.0.0-1019 (kho=off or an older "
+         "kernel cures it)",
+         {Origin::read, {}}});
 }
 
 }  // namespace
@@ -223,6 +234,9 @@ Finding check_g03_unified_memory(const PreflightFacts& facts) {
   Reasons reasons;
   const PoolAttribution pool = attribute_pool(facts.machine);
   add_readings(budget, memory, pool, finding.evidence);
+  if (facts.workload != nullptr)
+    finding.evidence.push_back(
+        {"peak of the workload: unknown (this version does not plan memory)", {Origin::derived, {}}});
   judge_headroom(budget, memory, reasons);
   judge_huge_pages(budget, memory.info, reasons);
   judge_fragmentation(memory, reasons, finding.evidence);

@@ -1,0 +1,36 @@
+#include "commands/reading.h"
+
+namespace sparkops::commands {
+
+namespace {
+
+Error with_option(std::string_view name, Error error) {
+  error.message = std::string(name) + ": " + error.message;
+  return error;
+}
+
+}  // namespace
+
+Result<Root> root_from(const Arguments& arguments) {
+  if (!arguments.has("--root")) return Root::live();
+  return Root::open(arguments.value("--root"));
+}
+
+Result<Bytes> size_option(const Arguments& arguments, std::string_view name, Bytes fallback) {
+  if (!arguments.has(name)) return fallback;
+  return parse_size(arguments.value(name)).map_error([&](Error error) { return with_option(name, std::move(error)); });
+}
+
+Result<Seconds> duration_option(const Arguments& arguments, std::string_view name, Seconds fallback) {
+  if (!arguments.has(name)) return fallback;
+  return parse_duration(arguments.value(name)).map_error([&](Error error) {
+    return with_option(name, std::move(error));
+  });
+}
+
+ExitCode report_error(const Error& error) {
+  const bool usage = error.kind == ErrorKind::usage;
+  return fail_with(usage ? ExitCode::usage : ExitCode::could_not_find_out, error.message);
+}
+
+}  // namespace sparkops::commands
