@@ -12,6 +12,7 @@ namespace sparkops {
 
 namespace {
 
+constexpr std::size_t k_shown_path = 256;       // bytes of a path in a message
 constexpr int k_max_symlinks = 40;              // as the kernel's own limit
 constexpr std::size_t k_max_nodes = 1'000'000;  // entries and the directories they imply
 constexpr std::uint32_t k_implied_directory = 0755;
@@ -203,7 +204,7 @@ class ArchiveRoot final : public Root::Backend {
   /// The path as messages name it.
   [[nodiscard]] std::string shown(std::string_view path) const {
     while (path.starts_with('/')) path.remove_prefix(1);
-    return name_ + "/" + printable(path);
+    return name_ + "/" + printable(path, k_shown_path);
   }
 
   [[nodiscard]] tl::unexpected<Error> unreadable(std::string_view path, const ArchiveEntry& entry) const {

@@ -11,10 +11,16 @@
 
 #include "base/path_walk.h"
 #include "base/root.h"
+#include "base/text.h"
 
 namespace sparkops {
 
 namespace {
+
+constexpr std::size_t k_shown_path = 256;                       // bytes of a path in a message
+constexpr std::size_t k_step = std::size_t{64} << 10;           // bytes of one read(2)
+constexpr std::size_t k_largest_part = std::size_t{1} << 40;    // no file is wanted in larger pieces
+constexpr std::size_t k_most_dropped = std::size_t{256} << 20;  // on the way to an end that stat does not tell
 
 FileKind kind_of_mode(unsigned mode) {
   if (S_ISREG(mode)) return FileKind::regular;
@@ -23,13 +29,18 @@ FileKind kind_of_mode(unsigned mode) {
   return FileKind::other;
 }
 
-FileKind kind_of_entry(unsigned char type) {
-  switch (type) {
+/// Not every file system says in the directory itself what an entry is.
+FileKind kind_of_entry(int directory, const dirent& entry) {
+  switch (entry.d_type) {
     case DT_REG: return FileKind::regular;
     case DT_DIR: return FileKind::directory;
     case DT_LNK: return FileKind::symlink;
+    case DT_UNKNOWN: break;
     default: return FileKind::other;
   }
+  struct stat status{};
+  if (::fstatat(directory, entry.d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) return FileKind::other;
+  return kind_of_mode(status.st_mode);
 }
 
 /// Relative to the root: without leading slashes, "." for the root itself.
@@ -68,29 +79,35 @@ class DirectoryRoot final : public Root::Backend {
     if (!file) return tl::unexpected(file.error());
     struct stat status{};
     if (::fstat(file->get(), &status) != 0) return tl::unexpected(system_error(shown(path), errno));
-    const auto wanted = static_cast<off_t>(size);
-    const bool complete = status.st_size <= wanted;
-    if (!complete && ::lseek(file->get(), status.st_size - wanted, SEEK_SET) < 0)
+    const auto wanted = static_cast<off_t>(std::min(size, k_largest_part));
+    const bool skips = status.st_size > wanted;
+    if (skips && ::lseek(file->get(), status.st_size - wanted, SEEK_SET) < 0)
       return tl::unexpected(system_error(shown(path), errno));
-    auto part = read_from(file->get(), path, size);
-    if (part) part->complete = complete;
-    return part;
+    return read_tail_from(file->get(), path, static_cast<std::size_t>(wanted)).map([&](FilePart part) {
+      part.complete = part.complete && !skips;
+      return part;
+    });
   }
 
   [[nodiscard]] Result<std::vector<DirectoryEntry>> list(std::string_view path) const override {
     auto directory = open_path(path, OpenMode::list_directory);
     if (!directory) return tl::unexpected(directory.error());
-    DIR* const stream = ::fdopendir(::dup(directory->get()));
+    DIR* const stream = ::fdopendir(directory->get());
     if (stream == nullptr) return tl::unexpected(system_error(shown(path), errno));
+    const int descriptor = directory->release();  // the stream owns it now
     const std::unique_ptr<DIR, int (*)(DIR*)> owner(stream, ::closedir);
 
     std::vector<DirectoryEntry> entries;
-    while (const dirent* const entry = ::readdir(stream)) {
+    while (true) {
+      errno = 0;
+      const dirent* const entry = ::readdir(stream);
+      if (entry == nullptr && errno != 0) return tl::unexpected(system_error(shown(path), errno));
+      if (entry == nullptr) break;
       const std::string_view name = entry->d_name;
       if (name == "." || name == "..") continue;
       if (entries.size() == Root::k_max_directory_entries)
         return failure(ErrorKind::too_large, shown(path) + ": more entries than are read");
-      entries.push_back({std::string(name), kind_of_entry(entry->d_type)});
+      entries.push_back({std::string(name), kind_of_entry(descriptor, *entry)});
     }
     std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
     return entries;
@@ -101,10 +118,17 @@ class DirectoryRoot final : public Root::Backend {
     const std::size_t slash = relative_path.rfind('/');
     const std::string parent = slash == std::string::npos ? "." : relative_path.substr(0, slash);
     const std::string name = slash == std::string::npos ? relative_path : relative_path.substr(slash + 1);
+    // The whole path is checked as others are; a trailing slash asks for the directory behind a link.
+    if (name.empty() || name.find('\0') != std::string::npos || relative_path.size() >= PATH_MAX) {
+      return open_path(path, OpenMode::status_only).and_then([&](const FileDescriptor&) -> Result<std::string> {
+        return failure(ErrorKind::input_output, shown(path) + ": not a symlink");
+      });
+    }
     const auto directory = open_path(parent, OpenMode::status_only);
     if (!directory) return tl::unexpected(directory.error());
     std::array<char, PATH_MAX> buffer{};
     const ssize_t length = ::readlinkat(directory->get(), name.c_str(), buffer.data(), buffer.size());
+    if (length < 0 && errno == EINVAL) return failure(ErrorKind::input_output, shown(path) + ": not a symlink");
     if (length < 0) return tl::unexpected(system_error(shown(path), errno));
     return std::string(buffer.data(), static_cast<std::size_t>(length));
   }
@@ -121,16 +145,16 @@ class DirectoryRoot final : public Root::Backend {
  private:
   /// The path as messages name it.
   [[nodiscard]] std::string shown(std::string_view path) const {
-    return (name_ == "/" ? "/" : name_ + "/") + relative(path);
+    return (name_ == "/" ? "/" : name_ + "/") + printable(relative(path), k_shown_path);
   }
 
   [[nodiscard]] Result<FileDescriptor> open_path(std::string_view path, OpenMode mode) const {
     const std::string relative_path = relative(path);
-    if (relative_path.find('\0') != std::string::npos) return failure(ErrorKind::not_found, "a path with a NUL byte");
+    if (relative_path.find('\0') != std::string::npos)
+      return failure(ErrorKind::not_found, shown(path) + ": a path with a NUL byte");
+    if (relative_path.size() >= PATH_MAX) return tl::unexpected(system_error(shown(path), ENAMETOOLONG));
     if (!use_openat2_) {
-      return open_by_walk(root_.get(), relative_path, mode).map_error([&](Error error) {
-        return Error{error.kind, (name_ == "/" ? "/" : name_ + "/") + error.message};
-      });
+      return open_by_walk(root_.get(), relative_path, shown(path), mode);
     }
     open_how how{};
     how.flags = static_cast<std::uint64_t>(open_flags(mode));
@@ -142,6 +166,9 @@ class DirectoryRoot final : public Root::Backend {
       descriptor = ::syscall(SYS_openat2, root_.get(), relative_path.c_str(), &how, sizeof how);
       if (descriptor < 0 && errno != EAGAIN && errno != EINTR) break;
     }
+    // A socket cannot be opened at all; other things that are no regular file are refused by open_regular.
+    if (descriptor < 0 && errno == ENXIO && mode == OpenMode::read_file)
+      return failure(ErrorKind::not_a_regular_file, shown(path) + ": not a regular file");
     if (descriptor < 0) return tl::unexpected(system_error(shown(path), errno));
     return FileDescriptor(static_cast<int>(descriptor));
   }
@@ -155,23 +182,56 @@ class DirectoryRoot final : public Root::Backend {
     return file;
   }
 
+  /// Appends what one read(2) of at most `want` bytes gives; 0 at the end of the file.
+  [[nodiscard]] Result<std::size_t> append(int file, std::string_view path, std::size_t want,
+                                           std::string& bytes) const {
+    const std::size_t have = bytes.size();
+    bytes.resize(have + want);
+    ssize_t count = 0;
+    do {
+      count = ::read(file, bytes.data() + have, want);
+    } while (count < 0 && errno == EINTR);
+    const int code = errno;
+    bytes.resize(have + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    if (count < 0) return tl::unexpected(system_error(shown(path), code));
+    return static_cast<std::size_t>(count);
+  }
+
   /// Up to `size` bytes from the current position; `complete` says whether the file ends there.
   [[nodiscard]] Result<FilePart> read_from(int file, std::string_view path, std::size_t size) const {
-    constexpr std::size_t k_step = std::size_t{64} << 10;
+    size = std::min(size, k_largest_part);
     FilePart part;
     while (part.bytes.size() <= size) {
-      const std::size_t have = part.bytes.size();
-      const std::size_t want = std::min(k_step, size + 1 - have);
-      part.bytes.resize(have + want);
-      const ssize_t count = ::read(file, part.bytes.data() + have, want);
-      part.bytes.resize(have + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) return tl::unexpected(system_error(shown(path), errno));
-      if (count == 0) return part;
+      const auto count = append(file, path, std::min(k_step, size + 1 - part.bytes.size()), part.bytes);
+      if (!count) return tl::unexpected(count.error());
+      if (*count == 0) return part;
     }
     part.bytes.resize(size);
     part.complete = false;
     return part;
+  }
+
+  /// The last `size` bytes of what follows the current position. Files of proc have a size of 0 for stat and a log can
+  /// grow meanwhile, so the end is where read(2) says it is.
+  [[nodiscard]] Result<FilePart> read_tail_from(int file, std::string_view path, std::size_t size) const {
+    FilePart tail;
+    std::size_t dropped = 0;
+    const auto keep_end = [&] {
+      const std::size_t excess = tail.bytes.size() - std::min(size, tail.bytes.size());
+      tail.bytes.erase(0, excess);
+      dropped += excess;
+    };
+    while (dropped <= k_most_dropped) {
+      const auto count = append(file, path, k_step, tail.bytes);
+      if (!count) return tl::unexpected(count.error());
+      if (*count == 0) {
+        keep_end();
+        tail.complete = dropped == 0;
+        return tail;
+      }
+      if (tail.bytes.size() > 2 * size + k_step) keep_end();
+    }
+    return failure(ErrorKind::too_large, shown(path) + ": goes on for more than 256 MiB behind the size it states");
   }
 
   FileDescriptor root_;

@@ -23,6 +23,8 @@ class FileDescriptor {
   }
 
   [[nodiscard]] int get() const { return descriptor_; }
+  /// Gives the descriptor up: the caller closes it.
+  [[nodiscard]] int release() { return std::exchange(descriptor_, -1); }
   [[nodiscard]] bool valid() const { return descriptor_ >= 0; }
 
  private:
