@@ -24,8 +24,8 @@ void EntryReader::complain(int line, const std::string& reason) {
 const YamlNode* EntryReader::find(std::string_view key) {
   asked_.emplace(key);
   const auto found =
-      std::find_if(entry_.fields.begin(), entry_.fields.end(), [&](const auto& field) { return field.first == key; });
-  return found == entry_.fields.end() ? nullptr : &found->second;
+      std::find_if(entry_.fields.begin(), entry_.fields.end(), [&](const auto& field) { return field.key == key; });
+  return found == entry_.fields.end() ? nullptr : &found->value;
 }
 
 const YamlNode* EntryReader::require(std::string_view key) {

@@ -41,7 +41,7 @@ class Converter {
         return failure(ErrorKind::malformed, fmt::format("line {}: a key must be a word", field.first.Mark().line + 1));
       auto converted = convert(field.second, depth + 1);
       if (!converted) return converted;
-      result.fields.emplace_back(field.first.Scalar(), std::move(*converted));
+      result.fields.push_back({field.first.Scalar(), std::move(*converted)});
     }
     return result;
   }

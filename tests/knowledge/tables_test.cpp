@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -28,7 +29,10 @@ class OverrideDirectory : public testing::Test {
   OverrideDirectory() { std::filesystem::create_directories(directory()); }
   ~OverrideDirectory() override { std::filesystem::remove_all(directory()); }
 
-  static std::string directory() { return testing::TempDir() + "sparkops-knowledge-test"; }
+  // Each test is a process of its own, and many run at once.
+  static std::string directory() {
+    return testing::TempDir() + "sparkops-knowledge-test-" + std::to_string(::getpid());
+  }
   static void write(const std::string& name, const std::string& content) {
     std::ofstream(directory() + "/" + name) << content;
   }
