@@ -1,0 +1,99 @@
+#include "verdicts/preflight.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "machine_builder.h"
+
+namespace sparkops::verdicts {
+namespace {
+
+using testing::busy_samples;
+using testing::change;
+using testing::facts_of;
+using ::testing::HasSubstr;
+using testing::healthy_spark;
+
+TEST(Preflight, TheRegistryHoldsTheTenInOrder) {
+  std::vector<std::string> ids;
+  for (const GotchaCheck& check : gotcha_checks()) ids.emplace_back(check.id);
+  EXPECT_THAT(ids, ::testing::ElementsAre("G1", "G2", "G3", "G4", "G5", "G6", "G7", "G8", "G9", "G10"));
+}
+
+TEST(Preflight, EachFindingCarriesItsOwnNumber) {
+  const facts::Machine machine = healthy_spark();
+  const PreflightResult result = run_preflight(facts_of(machine), {});
+  ASSERT_EQ(result.findings.size(), 10U);
+  for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(result.findings[i].id, "G" + std::to_string(i + 1));
+}
+
+TEST(Preflight, AFailBlocks) {
+  facts::Machine machine = healthy_spark();
+  change(machine.gpus, [](facts::GpuInventory& inventory) { inventory.gpus[0].samples = busy_samples(6, 507, 12); });
+  const PreflightResult result = run_preflight(facts_of(machine), {"G4"});
+  EXPECT_EQ(result.verdict.readiness, Readiness::blocked);
+  EXPECT_THAT(to_string(result.verdict), ::testing::StartsWith("blocked (G4: power delivery is wedged"));
+}
+
+TEST(Preflight, ReadingsAloneAreReady) {
+  const facts::Machine machine = healthy_spark();
+  EXPECT_EQ(to_string(run_preflight(facts_of(machine), {"G3", "G4", "G9"}).verdict), "ready");
+}
+
+TEST(Preflight, ASkipIsNeverReady) {
+  facts::Machine machine = healthy_spark();
+  machine.memory = unknown("unreadable");
+  const PreflightResult result = run_preflight(facts_of(machine), {"G3", "G4"});
+  EXPECT_EQ(to_string(result.verdict), "ready-with-warnings (not checked: G3)");
+  EXPECT_FALSE(result.budget);
+}
+
+TEST(Preflight, NothingButSkipsFoundOutNothing) {
+  facts::Machine machine = healthy_spark();
+  machine.memory = unknown("unreadable");
+  EXPECT_TRUE(run_preflight(facts_of(machine), {"G3"}).verdict.found_out_nothing);
+}
+
+TEST(Preflight, AnotherMachineIsBlockedAsNoSpark) {
+  facts::Machine machine = healthy_spark();
+  change(machine.identity, [](facts::Identity& identity) {
+    identity.architecture = as_read(std::string("x86_64"));
+    identity.nvidia_devices = as_read(std::vector<facts::PciDevice>{});
+  });
+  machine.gpus = unknown("libnvidia-ml.so.1: not found");
+  const PreflightResult result = run_preflight(facts_of(machine), {});
+  EXPECT_TRUE(result.verdict.not_a_spark);
+  EXPECT_THAT(to_string(result.verdict),
+              ::testing::StartsWith("blocked (not a DGX Spark: x86_64 Linux without an NVIDIA GPU"));
+}
+
+TEST(Preflight, AnUnknownMachineIsNotCalledAnotherOne) {
+  facts::Machine machine = healthy_spark();
+  machine.identity = unknown("did not answer");
+  machine.gpus = unknown("did not answer");
+  EXPECT_THAT(to_string(run_preflight(facts_of(machine), {}).verdict),
+              HasSubstr("could not find out whether this is a DGX Spark"));
+}
+
+TEST(Preflight, AMismatchOfIdentityIsAWarning) {
+  facts::Machine machine = healthy_spark();
+  change(machine.gpus, [](facts::GpuInventory& inventory) { inventory.cuda_version = as_read(12080); });
+  const PreflightResult result = run_preflight(facts_of(machine), {"G3"});
+  EXPECT_EQ(result.verdict.readiness, Readiness::ready_with_warnings);
+  EXPECT_THAT(result.verdict.why, HasSubstr("CUDA 12.8"));
+}
+
+TEST(Preflight, OnAGb10JudgementThisMachineDoesNotCount) {
+  facts::Machine machine = healthy_spark();
+  change(machine.identity, [](facts::Identity& identity) { identity.architecture = as_read(std::string("x86_64")); });
+  facts::Workload workload;
+  PreflightFacts facts{.machine = machine, .knowledge = testing::tables(), .now = {}};
+  facts.judged = JudgedPlatform::gb10;
+  facts.workload = &workload;
+  const PreflightResult result = run_preflight(facts, {"G10"});
+  EXPECT_FALSE(result.verdict.not_a_spark);
+  EXPECT_THAT(result.platform.headline, HasSubstr("judged for"));
+}
+
+}  // namespace
+}  // namespace sparkops::verdicts
