@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""validate_json.py PROGRAM SCHEMA_FOLDER MACHINE_FOLDER
+
+Validates what every command prints with --json, on every fixture machine and on this one, against its JSON Schema.
+Prints each violation and ends with a count; exit 1 when there is one."""
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    import jsonschema
+except ImportError:
+    print("skipped: python3-jsonschema is not installed")
+    sys.exit(77)
+
+
+def load(folder):
+    schemas = {}
+    for path in glob.glob(os.path.join(folder, "*.schema.json")):
+        with open(path, encoding="utf-8") as file:
+            schemas[os.path.basename(path)] = json.load(file)
+    return schemas
+
+
+def validator(schemas, name):
+    resolver = jsonschema.RefResolver(base_uri=name, referrer=schemas[name], store=dict(schemas))
+    return jsonschema.Draft202012Validator(schemas[name], resolver=resolver)
+
+
+def run(program, arguments):
+    return subprocess.run([program, *arguments], stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+
+
+def main():
+    program, schema_folder, machine_folder = sys.argv[1:4]
+    schemas = load(schema_folder)
+    machines = sorted(glob.glob(os.path.join(machine_folder, "*.machine")))
+    calls = [("explain.schema.json", ["explain", "--json", *topic]) for topic in ([], ["G3"], ["--list"], ["headroom"])]
+    for root in [[], *(["--root", machine] for machine in machines)]:
+        calls.append(("preflight.schema.json", ["preflight", "--json", *root]))
+        calls.append(("status.schema.json", ["status", "--json", *root]))
+    violations = checked = 0
+    for name, arguments in calls:
+        result = run(program, arguments)
+        checked += 1
+        try:
+            errors = [e.message for e in validator(schemas, name).iter_errors(json.loads(result.stdout))]
+        except (ValueError, KeyError) as error:
+            errors = [f"{type(error).__name__}: {error}; {result.stderr.decode(errors='replace')[:200]}"]
+        violations += len(errors)
+        for error in errors:
+            print(f"{' '.join(arguments)}: {error[:300]}")
+    with tempfile.TemporaryDirectory() as folder:
+        report = os.path.join(folder, "env-report.json")
+        run(program, ["preflight", "--root", machines[0], "--report", report])
+        with open(report, encoding="utf-8") as file:
+            content = json.load(file)
+        checked += 1
+        for error in validator(schemas, "env-report.schema.json").iter_errors(content):
+            violations += 1
+            print(f"env-report.json: {error.message[:300]}")
+    print(f"{checked} outputs validated, {violations} violations")
+    return 1 if violations or not machines else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
