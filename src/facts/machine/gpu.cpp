@@ -16,6 +16,8 @@ constexpr const char* k_captured_answers = "sparkops/nvml.json";
 constexpr std::size_t k_capture_size_cap = std::size_t{64} << 20;
 /// Below this a GPU counts as idle: there is nothing that a second sample could show.
 constexpr Percent k_busy{30};
+/// With the first one five: as many consecutive samples as it takes to call a busy GPU wedged (gotchas.md).
+constexpr int k_further_samples = 4;
 
 bool any_is_busy(const Known<GpuInventory>& inventory) {
   return inventory && std::any_of(inventory->gpus.begin(), inventory->gpus.end(), [](const Gpu& gpu) {
@@ -31,8 +33,10 @@ Known<GpuInventory> read_live(const GpuReadOptions& options) {
   append_samples(recording, session->sample(options.deadline));
   Known<GpuInventory> inventory = interpret_nvml(recording);
   if (options.settle.count() <= 0 || !any_is_busy(inventory)) return inventory;
-  std::this_thread::sleep_for(options.settle);
-  append_samples(recording, session->sample(options.deadline));
+  for (int i = 0; i < k_further_samples; ++i) {
+    std::this_thread::sleep_for(options.settle / k_further_samples);
+    append_samples(recording, session->sample(options.deadline));
+  }
   return interpret_nvml(recording);
 }
 

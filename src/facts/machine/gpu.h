@@ -88,7 +88,7 @@ struct GpuInventory {
 struct GpuReadOptions {
   std::chrono::milliseconds deadline{
       2000};  ///< a call that has not returned by then ages the reading; its thread is left behind
-  /// A second sample is taken this long after the first one when some GPU is at least 30 % utilised. Zero: never.
+  /// When some GPU is at least 30 % utilised, four more samples are taken, evenly over this time. Zero: never.
   std::chrono::milliseconds settle{1000};
 };
 
