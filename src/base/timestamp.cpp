@@ -39,7 +39,7 @@ std::optional<std::int64_t> offset_ms(std::string_view zone) {
   if (!has_colon && zone.size() != 5) return std::nullopt;
   const auto hours = digits(zone, 1, 2);
   const auto minutes = digits(zone, has_colon ? 4 : 3, 2);
-  if (!hours || !minutes) return std::nullopt;
+  if (!hours || !minutes || *hours > 23 || *minutes > 59) return std::nullopt;
   const std::int64_t offset = (*hours * 60 + *minutes) * std::int64_t{60'000};
   return zone[0] == '-' ? -offset : offset;
 }
@@ -74,7 +74,7 @@ std::optional<Timestamp> parse_rfc3339(std::string_view text) {
   const auto hour = digits(text, 11, 2);
   const auto minute = digits(text, 14, 2);
   const auto second = digits(text, 17, 2);
-  if (!hour || !minute || !second || *hour > 24 || *minute > 59 || *second > 60) return std::nullopt;
+  if (!hour || !minute || !second || *hour > 23 || *minute > 59 || *second > 60) return std::nullopt;
 
   std::string_view rest = text.substr(19);
   std::int64_t milliseconds = 0;
