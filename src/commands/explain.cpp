@@ -1,0 +1,71 @@
+#include <unistd.h>
+
+#include "base/text.h"
+#include "commands/command.h"
+#include "commands/output.h"
+#include "knowledge/lookup.h"
+#include "views/explain_json.h"
+#include "views/explain_text.h"
+
+namespace sparkops::commands {
+
+namespace {
+
+ExitCode nothing_found(const std::string& query, const knowledge::LookUp& found) {
+  std::string message = "'" + printable(query, 80) + "' is no gotcha, topic or symptom that is known";
+  message += found.suggestions.empty() ? " (sparkops explain --list shows them all)"
+                                       : "; did you mean " + join(found.suggestions, ", ") + "?";
+  return fail_with(ExitCode::usage, message);
+}
+
+ExitCode explain_index(const knowledge::Tables& tables, const Arguments& arguments) {
+  if (arguments.has("--json")) return write_output(views::explain_index_json(tables));
+  const auto detail = arguments.has("--list") ? views::IndexDetail::complete : views::IndexDetail::brief;
+  return write_output(views::explain_index_text(tables, detail, views::style_for_descriptor(STDOUT_FILENO)));
+}
+
+ExitCode explain_entry(const knowledge::Tables& tables, const std::string& query, const Arguments& arguments) {
+  const auto found = knowledge::look_up(tables, query);
+  if (!found.entry) return nothing_found(query, found);
+  const Timestamp now = Timestamp::now();
+  if (arguments.has("--json")) return write_output(views::explain_json(found, query, now));
+  return write_output(views::explain_text(tables, found, now, views::style_for_descriptor(STDOUT_FILENO)));
+}
+
+ExitCode run_explain(const Arguments& arguments) {
+  const knowledge::Tables tables;
+  const std::string query = join(arguments.positionals, " ");
+  if (!query.empty() && arguments.has("--list"))
+    return fail_with(ExitCode::usage, "--list shows everything: give it or words, not both");
+  const ExitCode code = query.empty() ? explain_index(tables, arguments) : explain_entry(tables, query, arguments);
+  for (const std::string& problem : tables.problems()) fail_with(ExitCode::done, problem);
+  return code;
+}
+
+}  // namespace
+
+CommandSpec explain_command() {
+  return {
+      .name = "explain",
+      .moment = Moment::always,
+      .shown_first = true,
+      .summary = "what a gotcha, a topic or a symptom means and what to do, with dates and sources",
+      .description =
+          "Without words: the list of what can be asked. With a number (G3, g03, 3) or a topic: that entry. With any\n"
+          "other words: the entry that describes best what you see. What is contested is said to be contested, and an\n"
+          "entry that has not been verified for 180 days says so.\n"
+          "\n"
+          "Files in /etc/sparkops/knowledge and in $SPARKOPS_KNOWLEDGE replace single entries of what is compiled in.",
+      .positional = "[G<n>|TOPIC|WORDS…]",
+      .positional_help = "a gotcha's number, a topic, or what you see in your own words",
+      .positional_max = 64,
+      .takes_command = false,
+      .options = {{"--list", "", "every topic and symptom with a line each", OptionSpec::Takes::nothing, false},
+                  k_json_option},
+      .examples = {"sparkops explain", "sparkops explain G3", "sparkops explain page-cache",
+                   "sparkops explain the box freezes while loading"},
+      .run = run_explain,
+  };
+}
+
+}  // namespace sparkops::commands
