@@ -42,9 +42,10 @@ std::string describe(const facts::GpuSample& sample) {
 
 Fix remove_power() {
   return {.run = "",
-          .instruction = "shut down, pull AC from the power brick and the brick from the box for 60 s or more, use the "
-                         "original supply; a reboot or a clock setting does not help, and if it comes back the unit needs "
-                         "an exchange",
+          .instruction =
+              "shut down, pull AC from the power brick and the brick from the box for 60 s or more, use the "
+              "original supply; a reboot or a clock setting does not help, and if it comes back the unit needs "
+              "an exchange",
           .needs_root = false,
           .changes = "power cycle",
           .verify = "sparkops preflight --only G4   (while a job runs)"};
@@ -52,8 +53,9 @@ Fix remove_power() {
 
 Fix cool_down() {
   return {.run = "",
-          .instruction = "free the air path, lower the room temperature, or cap the clock (sudo nvidia-smi -lgc 300,2200 "
-                         "costs about 5 %)",
+          .instruction =
+              "free the air path, lower the room temperature, or cap the clock (sudo nvidia-smi -lgc 300,2200 "
+              "costs about 5 %)",
           .needs_root = false,
           .changes = "",
           .verify = "sparkops preflight --only G4   (while the job runs)"};
@@ -92,7 +94,8 @@ void judge_busy(const ClockAssessment& assessment, const std::string& reading, J
                                  .verify = ""});
       return;
     case ClockState::waiting:
-      judgement.reading = "the GPU waits: " + reading + " (a kernel spinning on a peer or a stalled job, no hardware fault)";
+      judgement.reading =
+          "the GPU waits: " + reading + " (a kernel spinning on a peer or a stalled job, no hardware fault)";
       return;
     case ClockState::power_limited:
       judgement.reading = "at the platform's power limit, which is normal: " + reading;
@@ -116,17 +119,21 @@ void judge_sensors(const facts::Sensors& sensors, Judgement& judgement, std::vec
     if (!margin) continue;
     const std::string text = fmt::format("{} at {:.0f} °C, {:.0f} below its own trip point", printable(sensor.name, 80),
                                          sensor.temperature->value, margin->value);
-    if (margin->value <= 0) judgement.failures.push_back(text);
-    else if (margin->value <= k_close_to_trip) judgement.warnings.push_back(text);
+    if (margin->value <= 0)
+      judgement.failures.push_back(text);
+    else if (margin->value <= k_close_to_trip)
+      judgement.warnings.push_back(text);
     if (margin->value <= k_close_to_trip && judgement.fixes.empty()) judgement.fixes.push_back(cool_down());
     evidence.push_back({text, sensor.temperature.provenance()});
   }
   for (const facts::PowerSensor& power : sensors.powers) {
-    const bool package_cap = std::find(std::begin(k_package_caps), std::end(k_package_caps), power.name) != std::end(k_package_caps);
+    const bool package_cap =
+        std::find(std::begin(k_package_caps), std::end(k_package_caps), power.name) != std::end(k_package_caps);
     if (!package_cap || !power.cap) continue;
     evidence.push_back({fmt::format("{} cap {:.0f} W", power.name, power.cap->value), power.cap.provenance()});
     if (power.cap->value > k_wedged_cap) continue;
-    judgement.failures.push_back(fmt::format("power delivery is wedged: {} is capped at {:.0f} W", power.name, power.cap->value));
+    judgement.failures.push_back(
+        fmt::format("power delivery is wedged: {} is capped at {:.0f} W", power.name, power.cap->value));
     judgement.fixes.push_back(remove_power());
     judgement.who = Who::hands_on;
   }
@@ -140,12 +147,14 @@ void add_gpu_evidence(const facts::Gpu& gpu, const ClockAssessment& assessment, 
   evidence.insert(evidence.end(), assessment.evidence.begin(), assessment.evidence.end());
   const facts::GpuSample& sample = gpu.latest();
   if (sample.event_reasons)
-    evidence.push_back({fmt::format("event reasons now: 0x{:x} (reads 0 even while capped: weak evidence)", *sample.event_reasons),
-                        sample.event_reasons.provenance()});
+    evidence.push_back(
+        {fmt::format("event reasons now: 0x{:x} (reads 0 even while capped: weak evidence)", *sample.event_reasons),
+         sample.event_reasons.provenance()});
   if (gpu.slowdown_temperature && sample.temperature)
-    evidence.push_back({fmt::format("GPU {:.0f} °C, its slowdown threshold {:.0f} °C (information: 86 °C at 96 W is healthy)",
-                                    sample.temperature->value, gpu.slowdown_temperature->value),
-                        gpu.slowdown_temperature.provenance()});
+    evidence.push_back(
+        {fmt::format("GPU {:.0f} °C, its slowdown threshold {:.0f} °C (information: 86 °C at 96 W is healthy)",
+                     sample.temperature->value, gpu.slowdown_temperature->value),
+         gpu.slowdown_temperature.provenance()});
 }
 
 }  // namespace

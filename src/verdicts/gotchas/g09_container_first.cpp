@@ -23,7 +23,8 @@ Finding judge_images(const PreflightFacts& facts) {
       bare.push_back(name);
   }
   for (const std::string& image : images) finding.evidence.push_back({printable(image, 200), {Origin::read, {}}});
-  for (const std::string& name : bare) finding.evidence.push_back({printable(name, 200) + ": no image named", {Origin::read, {}}});
+  for (const std::string& name : bare)
+    finding.evidence.push_back({printable(name, 200) + ": no image named", {Origin::read, {}}});
   if (images.empty()) return not_applicable("G9", "the workload names no container image");
   finding.status = Status::info;
   finding.headline = fmt::format("runs in {}; {}", printable(images.front(), 120), k_drift_not_compared);
