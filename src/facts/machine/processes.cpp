@@ -1,0 +1,220 @@
+#include "facts/machine/processes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "base/text.h"
+#include "facts/machine/known_programs.h"
+#include "facts/machine/process_files.h"
+
+namespace sparkops::facts {
+namespace {
+
+/// What recognises a program stands at the beginning of its command line.
+constexpr std::size_t k_glance = 4096;
+/// The kernel allows far longer ones; a launch command is shorter, and a process may write anything there.
+constexpr std::size_t k_command_line_cap = std::size_t{128} << 10;
+constexpr std::size_t k_environment_cap = std::size_t{256} << 10;
+constexpr std::size_t k_small_file_cap = std::size_t{64} << 10;
+/// Ticks per second of proc/PID/stat: USER_HZ, the same on every architecture that NVIDIA drives.
+constexpr std::int64_t k_ticks_per_second = 100;
+constexpr std::int64_t k_ms_per_s = 1000;
+
+std::string proc_file(std::int64_t pid, const char* file) {
+  return fmt::format("proc/{}/{}", pid, file);
+}
+
+/// What is the same for all processes of one scan.
+struct Scan {
+  const Root& root;
+  std::optional<std::int64_t> boot_time_s;
+  std::map<std::int64_t, const GpuProcess*> on_gpu;
+  std::int64_t hidden_environments = 0;
+};
+
+/// The first `cap` bytes of a file of one process; what a longer file goes on with is left out.
+Result<std::string> read_capped(const Scan& scan, std::int64_t pid, const char* file, std::size_t cap) {
+  Result<FilePart> part = scan.root.read_start(proc_file(pid, file), cap);
+  if (!part) return tl::unexpected<Error>(part.error());
+  return std::move(part->bytes);
+}
+
+std::optional<std::int64_t> pid_of(const DirectoryEntry& entry) {
+  const bool digits = !entry.name.empty() && entry.name.find_first_not_of("0123456789") == std::string::npos;
+  return digits && entry.kind == FileKind::directory ? parse_integer(entry.name) : std::nullopt;
+}
+
+/// Whether a process is worth a full look. Kernel threads and zombies have no command line, only a name.
+bool matters(const Scan& scan, std::int64_t pid) {
+  if (scan.on_gpu.contains(pid)) return true;
+  const Result<std::string> glance = read_capped(scan, pid, "cmdline", k_glance);
+  if (!glance) return false;
+  const std::vector<std::string_view> words = parse_command_line(*glance);
+  if (!words.empty()) return recognise_program(words).has_value();
+  const Result<std::string> name = read_capped(scan, pid, "comm", k_glance);
+  return name && recognise_title(trim(*name)).has_value();
+}
+
+template <class Value>
+Known<Value> known_or(const std::optional<Value>& value, const std::string& reason) {
+  if (!value) return unknown(reason);
+  return as_read(*value);
+}
+
+void read_memory_and_owner(const Scan& scan, Process& process) {
+  const std::string path = proc_file(process.pid, "status");
+  const Result<std::string> text = read_capped(scan, process.pid, "status", k_small_file_cap);
+  const ProcessStatus status = text ? parse_process_status(*text) : ProcessStatus{};
+  const auto reason = [&](const char* key) {
+    return text ? fmt::format("{} has no {}", path, key) : text.error().message;
+  };
+  process.owner = known_or(status.owner, reason("Uid"));
+  process.resident = known_or(status.resident, reason("VmRSS"));
+  process.anonymous = known_or(status.anonymous, reason("RssAnon"));
+  process.swapped = known_or(status.swapped, reason("VmSwap"));
+}
+
+void read_state_and_start(const Scan& scan, Process& process) {
+  const Result<std::string> text = read_capped(scan, process.pid, "stat", k_small_file_cap);
+  const std::optional<ProcessStat> stat = text ? parse_process_stat(*text) : std::nullopt;
+  if (!stat) {
+    const Unknown reason =
+        unknown(text ? proc_file(process.pid, "stat") + ": not as proc(5) describes it" : text.error().message);
+    process.state = reason;
+    process.started = reason;
+    return;
+  }
+  process.parent = stat->parent;
+  process.state = as_read(stat->state);
+  constexpr std::int64_t k_longest_uptime_ticks = std::int64_t{1} << 50;
+  if (!scan.boot_time_s || stat->start_ticks > k_longest_uptime_ticks) {
+    process.started = unknown(scan.boot_time_s ? "the start time is absurd" : "proc/stat has no btime");
+    return;
+  }
+  process.started =
+      as_derived(Timestamp{*scan.boot_time_s * k_ms_per_s + stat->start_ticks * (k_ms_per_s / k_ticks_per_second)});
+}
+
+void read_words(Scan& scan, Process& process) {
+  const Result<std::string> line = read_capped(scan, process.pid, "cmdline", k_command_line_cap);
+  if (line) {
+    std::vector<std::string> words;
+    for (const std::string_view word : parse_command_line(*line)) words.push_back(printable(word));
+    process.command_line = as_read(std::move(words));
+  } else {
+    process.command_line = unknown(line.error());
+  }
+  const Result<std::string> environment = read_capped(scan, process.pid, "environ", k_environment_cap);
+  if (environment) {
+    process.environment = as_read(parse_environment(*environment));
+    return;
+  }
+  process.environment = unknown(environment.error());
+  if (environment.error().kind == ErrorKind::permission_denied) ++scan.hidden_environments;
+}
+
+void read_cgroup(const Scan& scan, Process& process) {
+  const Result<std::string> text = read_capped(scan, process.pid, "cgroup", k_small_file_cap);
+  const std::optional<std::string> path = text ? parse_process_cgroup(*text) : std::nullopt;
+  if (!path) {
+    process.cgroup = text ? unknown(proc_file(process.pid, "cgroup") + " names no cgroup") : unknown(text.error());
+    process.container = process.cgroup.as_unknown();
+    return;
+  }
+  process.cgroup = as_read(*path);
+  const std::optional<std::string> container = container_of_cgroup(*path);
+  process.container = container ? as_derived(*container) : Known<std::string>(unknown("its cgroup shows no container"));
+}
+
+Process read_process(Scan& scan, std::int64_t pid) {
+  Process process;
+  process.pid = pid;
+  process.name = as_read(read_capped(scan, pid, "comm", k_small_file_cap).map([](const std::string& text) {
+    return printable(trim(text));
+  }));
+  read_words(scan, process);
+  read_state_and_start(scan, process);
+  read_memory_and_owner(scan, process);
+  read_cgroup(scan, process);
+  const auto gpu = scan.on_gpu.find(pid);
+  process.on_gpu = gpu != scan.on_gpu.end();
+  process.gpu_memory =
+      process.on_gpu ? gpu->second->used_memory : Known<Bytes>(unknown("not in NVML's list of processes"));
+  return process;
+}
+
+void sort_by_weight(std::vector<Process>& processes) {
+  const auto weight = [](const Known<Bytes>& bytes) { return bytes.value_or(Bytes{-1}); };
+  std::sort(processes.begin(), processes.end(), [&](const Process& a, const Process& b) {
+    if (weight(a.gpu_memory) != weight(b.gpu_memory)) return weight(a.gpu_memory) > weight(b.gpu_memory);
+    if (weight(a.resident) != weight(b.resident)) return weight(a.resident) > weight(b.resident);
+    return a.pid < b.pid;
+  });
+}
+
+/// What was hidden from this scan, and which right would show it.
+std::vector<std::string> describe_gaps(const Scan& scan) {
+  std::vector<std::string> gaps;
+  if (scan.hidden_environments > 0) {
+    gaps.push_back(fmt::format("environment of {} process{}: needs root or the same user", scan.hidden_environments,
+                               scan.hidden_environments == 1 ? "" : "es"));
+  }
+  const Result<std::string> mounts = scan.root.read("proc/mounts");
+  if (!mounts) return gaps;
+  for (const std::string_view line : split_lines(*mounts)) {
+    const std::vector<std::string_view> words = split_words(line);
+    if (words.size() > 3 && words[2] == "proc" && contains(words[3], "hidepid=") && !contains(words[3], "hidepid=0") &&
+        !contains(words[3], "hidepid=off")) {
+      gaps.emplace_back(
+          "processes of other users: proc is mounted with hidepid; needs root or the group that it names");
+      break;
+    }
+  }
+  return gaps;
+}
+
+Known<std::vector<std::int64_t>> without_process(const Known<std::vector<GpuProcess>>& gpu_processes,
+                                                 const std::set<std::int64_t>& pids) {
+  if (!gpu_processes) return gpu_processes.as_unknown();
+  std::vector<std::int64_t> missing;
+  for (const GpuProcess& process : *gpu_processes) {
+    if (!pids.contains(process.pid)) missing.push_back(process.pid);
+  }
+  return as_derived(std::move(missing));
+}
+
+}  // namespace
+
+ProcessTable read_processes(const Root& root, const Known<std::vector<GpuProcess>>& gpu_processes) {
+  ProcessTable table;
+  const Result<std::vector<DirectoryEntry>> entries = root.list("proc");
+  if (!entries) {
+    table.process_count = unknown(entries.error());
+    table.gpu_pids_without_process = unknown(entries.error());
+    table.could_not.push_back("any process: " + entries.error().message);
+    return table;
+  }
+  const Result<std::string> stat = root.read("proc/stat");
+  Scan scan{root, stat ? parse_boot_time(*stat) : std::nullopt, {}, 0};
+  if (gpu_processes) {
+    for (const GpuProcess& process : *gpu_processes) scan.on_gpu[process.pid] = &process;
+  }
+  std::set<std::int64_t> pids;
+  for (const DirectoryEntry& entry : *entries) {
+    const std::optional<std::int64_t> pid = pid_of(entry);
+    if (!pid) continue;
+    pids.insert(*pid);
+    if (matters(scan, *pid)) table.processes.push_back(read_process(scan, *pid));
+  }
+  sort_by_weight(table.processes);
+  table.process_count = as_read(static_cast<std::int64_t>(pids.size()));
+  table.could_not = describe_gaps(scan);
+  table.gpu_pids_without_process = without_process(gpu_processes, pids);
+  return table;
+}
+
+}  // namespace sparkops::facts
