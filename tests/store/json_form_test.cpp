@@ -10,17 +10,13 @@ namespace {
 TEST(ObjectWriter, AKnownValueIsPlainAndItsOriginStandsBeside) {
   Json json = Json::object();
   ObjectWriter(json).write("pool_bytes", as_knowledge(gibibytes(2), "2026-11-30"));
-  const std::string expected = R"({"pool_bytes":2147483648,"origin":{"pool_bytes":"knowledge:2026-11-30"}})";
-  EXPECT_EQ(json.dump(), expected);
+  EXPECT_EQ(json.dump(), R"json({"pool_bytes":2147483648,"origin":{"pool_bytes":"knowledge:2026-11-30"}})json");
 }
 
 TEST(ObjectWriter, AnUnknownValueIsNullWithItsReason) {
   Json json = Json::object();
   ObjectWriter(json).write("power_w", Known<Watts>(unknown("NVML: Not Supported (3)")));
-  const std::string expected = R"({"power_w":null,"unknown":{"power_w":"NVML: Not Supported (3)"
-}
-})";
-  EXPECT_EQ(json.dump(), expected);
+  EXPECT_EQ(json.dump(), R"json({"power_w":null,"unknown":{"power_w":"NVML: Not Supported (3)"}})json");
 }
 
 TEST(FindingJson, HasTheContractsKeys) {
