@@ -51,7 +51,7 @@ Known<long> page_size_member(const Json& object, const char* key) {
 }
 
 CaptureNotes notes_unknown(const std::string& reason) {
-  return {unknown(reason), unknown(reason), unknown(reason)};
+  return {unknown(reason), unknown(reason), unknown(reason), unknown(reason)};
 }
 
 /// A size in bytes, not negative.
@@ -80,7 +80,7 @@ CaptureNotes read_capture_notes(const Root& root) {
   if (!text) return notes_unknown(text.error().message);
   const auto json = parse_object(*text, k_notes_path);
   if (!json) return notes_unknown(json.error().message);
-  return {time_member(*json, "taken_at"), text_member(*json, "architecture"),
+  return {time_member(*json, "taken_at"), time_member(*json, "vmstat_earlier_at"), text_member(*json, "architecture"),
           page_size_member(*json, "page_size_bytes")};
 }
 

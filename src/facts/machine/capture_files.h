@@ -13,6 +13,7 @@ namespace sparkops::facts {
 /// What sparkops/capture.json says about the machine that was captured and cannot be told from its other files.
 struct CaptureNotes {
   Known<Timestamp> taken;           ///< "taken_at"
+  Known<Timestamp> vmstat_earlier;  ///< "vmstat_earlier_at": when sparkops/vmstat-earlier was read
   Known<std::string> architecture;  ///< "architecture", as uname -m
   Known<long> page_size;            ///< "page_size_bytes"
 };

@@ -131,6 +131,19 @@ void read_driver(const Root& root, Identity& identity) {
   }
 }
 
+LastBoot read_last_boot(const Root& root, const Known<Timestamp>& boot_time) {
+  // A multiple of both record sizes, so that the tail of a longer file begins with a whole record.
+  constexpr std::size_t k_both_record_sizes = 9600;
+  constexpr std::size_t k_tail = 200 * k_both_record_sizes;
+  const auto tail = root.read_end("var/log/wtmp", k_tail);
+  if (!tail) return {unknown(tail.error()), unknown(tail.error())};
+  const auto records = parse_login_records(tail->bytes);
+  if (!records) return {unknown(records.error()), unknown(records.error())};
+  return last_boot_of(*records, boot_time);
+}
+
+}  // namespace
+
 Known<Timestamp> read_boot_time(const Root& root) {
   // The line of interest follows one line per processor.
   const auto text = root.read("proc/stat");
@@ -144,19 +157,6 @@ Known<Timestamp> read_boot_time(const Root& root) {
   }
   return unknown("proc/stat: no btime");
 }
-
-LastBoot read_last_boot(const Root& root, const Known<Timestamp>& boot_time) {
-  // A multiple of both record sizes, so that the tail of a longer file begins with a whole record.
-  constexpr std::size_t k_both_record_sizes = 9600;
-  constexpr std::size_t k_tail = 200 * k_both_record_sizes;
-  const auto tail = root.read_end("var/log/wtmp", k_tail);
-  if (!tail) return {unknown(tail.error()), unknown(tail.error())};
-  const auto records = parse_login_records(tail->bytes);
-  if (!records) return {unknown(records.error()), unknown(records.error())};
-  return last_boot_of(*records, boot_time);
-}
-
-}  // namespace
 
 Known<long> read_page_size(const Root& root) {
   if (!root.is_live()) return read_capture_notes(root).page_size;

@@ -49,6 +49,9 @@ struct Identity {
 /// Bytes of a page: sysconf on this machine, sparkops/capture.json of a capture.
 [[nodiscard]] Known<long> read_page_size(const Root& root);
 
+/// When this boot began (btime of proc/stat).
+[[nodiscard]] Known<Timestamp> read_boot_time(const Root& root);
+
 /// Reads what can be read; each part that cannot is unknown with its reason. Never fails as a whole.
 [[nodiscard]] Identity read_identity(const Root& root);
 

@@ -65,6 +65,15 @@ Known<FreeBlocks> read_free_blocks(const Root& root) {
   return as_read(FreeBlocks{std::move(*zones), *page_size});
 }
 
+/// The first of the two readings that a capture holds, so that rates can be told.
+Known<VmCounters> read_earlier_counters(const Root& root) {
+  if (root.is_live()) return unknown("only one reading of vmstat, a rate needs two");
+  const auto taken = read_capture_notes(root).vmstat_earlier;
+  if (!taken) return unknown("only one reading of vmstat (" + taken.reason() + ")");
+  return as_read(read_and_parse(root, "sparkops/vmstat-earlier",
+                                [&](std::string_view text) { return parse_vmstat(text, *taken); }));
+}
+
 /// When the counters were read: now, or when the capture was taken.
 Timestamp time_of_reading(const Root& root) {
   if (root.is_live()) return Timestamp::now();
@@ -165,7 +174,7 @@ Memory read_memory(const Root& root, const std::vector<std::string>& candidate_f
   const Timestamp taken = time_of_reading(root);
   memory.counters =
       as_read(read_and_parse(root, "proc/vmstat", [&](std::string_view text) { return parse_vmstat(text, taken); }));
-  memory.earlier_counters = unknown("only one reading of vmstat, a rate needs two");
+  memory.earlier_counters = read_earlier_counters(root);
   memory.pressure_memory = read_pressure(root, "proc/pressure/memory");
   memory.pressure_io = read_pressure(root, "proc/pressure/io");
   memory.pressure_cpu = read_pressure(root, "proc/pressure/cpu");
