@@ -5,7 +5,6 @@ find_package(fmt REQUIRED)
 find_package(tl-expected REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
-find_package(tomlplusplus QUIET)
 
 # The static archive, not the shared library that the package's own CMake target names.
 find_library(YAML_CPP_ARCHIVE NAMES libyaml-cpp.a REQUIRED)
@@ -16,9 +15,9 @@ set_target_properties(yaml_cpp_static PROPERTIES
   INTERFACE_INCLUDE_DIRECTORIES ${YAML_CPP_INCLUDE}
   INTERFACE_COMPILE_DEFINITIONS YAML_CPP_STATIC_DEFINE)
 
-if(NOT TARGET tomlplusplus::tomlplusplus)
-  find_path(TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
-  add_library(tomlplusplus_headers INTERFACE)
-  target_include_directories(tomlplusplus_headers SYSTEM INTERFACE ${TOMLPLUSPLUS_INCLUDE})
-  add_library(tomlplusplus::tomlplusplus ALIAS tomlplusplus_headers)
-endif()
+# The headers alone: the package's own target links its shared library.
+find_path(TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
+add_library(tomlplusplus_headers INTERFACE)
+target_include_directories(tomlplusplus_headers SYSTEM INTERFACE ${TOMLPLUSPLUS_INCLUDE})
+target_compile_definitions(tomlplusplus_headers INTERFACE TOML_HEADER_ONLY=1)
+add_library(tomlplusplus::tomlplusplus ALIAS tomlplusplus_headers)

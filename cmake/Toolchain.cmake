@@ -7,6 +7,8 @@ endif()
 
 set(warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast -Werror)
 add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:${warnings}>")
+# clang takes std::stable_sort of libstdc++ for a use of ours of what is deprecated inside it.
+add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-deprecated-declarations>)
 add_compile_options($<$<CONFIG:Release>:-O2> -ffunction-sections -fdata-sections)
 # Absolute build paths in the program would make two builds of one source differ.
 add_compile_options(-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)

@@ -38,3 +38,16 @@ build() {
   (cd -- "$repository" && CCACHE_BASEDIR=${CCACHE_BASEDIR:-$repository} CCACHE_NOHASHDIR=1 NINJA_STATUS='[%f/%t] ' \
     ninja -C "$directory" -j "$(nproc)" "$@") </dev/null >&2
 }
+
+# build_release [TARGET…]: build/release, and when that worked the stamp ./run compares the sources with. A source saved
+# while the compiler runs must count as newer, so the stamp's time is the beginning's; its text is where the tree lay.
+build_release() {
+  local began
+  began=$(mktemp -- "$repository/build/.began-XXXXXX") || return
+  printf '%s\n' "$repository" >"$began"
+  if ! build release "$@"; then
+    rm -f -- "$began"
+    return 1
+  fi
+  mv -f -- "$began" "$repository/build/release/.run-stamp"
+}
