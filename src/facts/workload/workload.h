@@ -45,11 +45,18 @@ struct Parallelism {
   Known<int> processes_per_node;
   Known<int> world_size;
   Known<int> tensor, pipeline, data, context, expert;
+  Known<int> tensor_of_generation;  ///< of the inference engine inside a trainer (vllm_tensor_parallel_size, rollout.…)
   std::vector<std::string> data_parallel_kinds;  ///< "ddp", "fsdp", "zero-3" …
   std::vector<Setting> evidence;                 ///< each setting a figure was read from
 };
 
 enum class LaunchRole { server, trainer, other };
+
+/// Which launches of one file run at the same time.
+enum class LaunchOrder {
+  together,  ///< services of a compose file, containers of a manifest, background commands of a script
+  in_turn,   ///< foreground commands of a script, and those inside if and case: one ends before the next starts
+};
 
 /// One program that a workload starts: a compose service, a command of a script, or the command line itself.
 struct Launch {
@@ -57,8 +64,12 @@ struct Launch {
   std::string where;  ///< file and place
   LaunchRole role = LaunchRole::other;
   Known<ServerKind> server;
+  LaunchOrder order = LaunchOrder::together;
+  std::vector<std::string> profiles;  ///< of compose: it starts only with one of them
   std::vector<std::string> command;
   std::vector<Setting> environment;
+  std::vector<Setting> settings;  ///< its options, and the settings of the configuration files it names
+  std::vector<Setting> container_limits;  ///< mem_limit, docker --memory …: none of them sees CUDA memory on GB10
   Known<std::string> image;
   Known<std::string> model;
   Known<std::string>
@@ -74,6 +85,7 @@ struct Workload {
   std::vector<Launch> launches;
   std::vector<Setting> settings;    ///< of configuration files that belong to no launch
   Parallelism parallelism;          ///< of all together: the largest figure of each kind
+  Known<std::string> quantization;  ///< that the loose settings ask for (fp4_recipe, bnb_4bit_quant_type …)
   Known<bool> trains;               ///< a trainer is among the launches, or the settings are those of one
   Known<int> gpu_sharing_replicas;  ///< Kubernetes time slicing or MPS: several tenants on one GPU without isolation
   std::vector<std::string> not_understood;  ///< files and places that could not be read, each with its reason
@@ -87,7 +99,8 @@ struct Workload {
 /// A command as given after "--". Configuration files named in it are read too.
 [[nodiscard]] Workload read_command(const std::vector<std::string>& command);
 
-/// One command with its environment (of a script line, a compose service, or a running process).
+/// One command with its environment (of a script line, a compose service, or a running process). Wrappers (env, exec,
+/// bash -c, docker run, mpirun, srun, torchrun …) are looked through; nothing is read from disk.
 [[nodiscard]] Launch read_launch(const std::vector<std::string>& command, const std::vector<Setting>& environment);
 
 [[nodiscard]] std::string_view to_string(ServerKind kind);
