@@ -34,9 +34,9 @@ struct CommandOptions {
   [[nodiscard]] const CommandOption* find(std::string_view name) const { return find(std::span(&name, 1)); }
 };
 
-/// Reads "--key=value", "--key value", "-k value", and the "section.key=value" words of Hydra. A word after an option is
-/// its value unless it looks like an option itself; which options are flags is not known here, so a word after a flag
-/// stands both as its value and among the positionals.
+/// Reads "--key=value", "--key value", "-k value", and the "section.key=value" words of Hydra. A word after an option
+/// is its value unless it looks like an option itself; which options are flags is not known here, so a word after a
+/// flag stands both as its value and among the positionals.
 [[nodiscard]] CommandOptions parse_options(std::span<const std::string> words);
 
 /// The last setting whose canonical last part is one of `names`.

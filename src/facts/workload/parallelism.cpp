@@ -20,7 +20,8 @@ struct FigureName {
 };
 
 /// Sources of the names: the configuration references of accelerate, DeepSpeed, Megatron-LM and NeMo, torchtitan,
-/// torchrun, vLLM, SGLang, TensorRT-LLM, LLaMA-Factory, axolotl, Lightning, Slurm, and recipe files published for Spark.
+/// torchrun, vLLM, SGLang, TensorRT-LLM, LLaMA-Factory, axolotl, Lightning, Slurm, and recipe files published for
+/// Spark.
 constexpr std::array<FigureName, 73> k_figure_names = {{
     {"tensor_parallel", &Parallelism::tensor},
     {"tensor_parallel_size", &Parallelism::tensor},
@@ -188,10 +189,9 @@ Parallelism read_parallelism(const std::vector<Setting>& settings) {
 }
 
 void merge_parallelism(Parallelism& into, const Parallelism& other) {
-  for (const Figure figure :
-       {&Parallelism::nodes, &Parallelism::processes_per_node, &Parallelism::world_size, &Parallelism::tensor,
-        &Parallelism::pipeline, &Parallelism::data, &Parallelism::context, &Parallelism::expert,
-        &Parallelism::tensor_of_generation})
+  for (const Figure figure : {&Parallelism::nodes, &Parallelism::processes_per_node, &Parallelism::world_size,
+                              &Parallelism::tensor, &Parallelism::pipeline, &Parallelism::data, &Parallelism::context,
+                              &Parallelism::expert, &Parallelism::tensor_of_generation})
     take_larger(into.*figure, other.*figure);
   for (const std::string& kind : other.data_parallel_kinds)
     if (std::find(into.data_parallel_kinds.begin(), into.data_parallel_kinds.end(), kind) ==

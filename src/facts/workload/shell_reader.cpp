@@ -29,6 +29,8 @@ class ShellParser {
 
   Result<ShellScript> parse() {
     while (at_ < text_.size() && problem_.empty()) {
+      if (script_.assignments.size() > k_max_shell_assignments || script_.commands.size() > k_max_shell_commands)
+        problem_ = "line " + std::to_string(line_) + ": more assignments or commands than a script has";
       if (form_ == ShellForm::environment_file && take_environment_line()) continue;
       read_command();
     }
@@ -73,7 +75,7 @@ class ShellParser {
   void skip_comment() {
     const std::size_t end = std::min(text_.find('\n', at_), text_.size());
     const std::string_view comment = text_.substr(at_, end - at_);
-    constexpr std::string_view k_directive = "#SBATCH";
+    constexpr std::string_view k_directive = "#SBATCH ";
     if (comment.starts_with(k_directive))
       script_.scheduler_directives.emplace_back(trim(comment.substr(k_directive.size())), line_);
     at_ = end;

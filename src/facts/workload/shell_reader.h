@@ -36,7 +36,8 @@ struct ShellScript {
 
 enum class ShellForm {
   script,
-  environment_file,  ///< NAME=value lines as docker and systemd read them: an unquoted value goes to the end of the line
+  environment_file,  ///< NAME=value lines as docker and systemd read them: an unquoted value goes to the end of the
+                     ///< line
 };
 
 /// Variables known before the text starts (of an env file beside it).
@@ -45,10 +46,14 @@ using ShellVariables = std::vector<std::pair<std::string, std::string>>;
 /// All expansions of one text together; variables that double themselves end here.
 inline constexpr std::size_t k_max_shell_expansion = std::size_t{8} << 20;  ///< bytes
 
+/// More than a person writes into one script.
+inline constexpr std::size_t k_max_shell_assignments = 2'000;
+inline constexpr std::size_t k_max_shell_commands = 10'000;
+
 /// Reads assignments and commands of a shell text without running anything: quotes, continuations, comments, arrays,
-/// here-documents (skipped), lists and pipelines. $NAME, ${NAME}, ${NAME:-default} and ${NAME[@]} are replaced where the
-/// text itself gave the value before; everything else that a shell would expand stays as written. Errors: malformed for
-/// a quote that never ends or expansions without end.
+/// here-documents (skipped), lists and pipelines. $NAME, ${NAME}, ${NAME:-default} and ${NAME[@]} are replaced where
+/// the text itself gave the value before; everything else that a shell would expand stays as written. Errors: malformed
+/// for a quote that never ends, for expansions without end, and past the limits above.
 [[nodiscard]] Result<ShellScript> parse_shell(std::string_view text, ShellForm form = ShellForm::script,
                                               const ShellVariables& known = {});
 

@@ -68,7 +68,7 @@ struct Launch {
   std::vector<std::string> profiles;  ///< of compose: it starts only with one of them
   std::vector<std::string> command;
   std::vector<Setting> environment;
-  std::vector<Setting> settings;  ///< its options, and the settings of the configuration files it names
+  std::vector<Setting> settings;          ///< its options, and the settings of the configuration files it names
   std::vector<Setting> container_limits;  ///< mem_limit, docker --memory …: none of them sees CUDA memory on GB10
   Known<std::string> image;
   Known<std::string> model;
