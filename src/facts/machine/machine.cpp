@@ -1,6 +1,7 @@
 #include "facts/machine/machine.h"
 
 #include <algorithm>
+#include <thread>
 
 #include "base/text.h"
 #include "facts/machine/capture_files.h"
@@ -59,11 +60,22 @@ Known<std::vector<GpuProcess>> gpu_processes_of(const Known<GpuInventory>& inven
   return as_read(std::move(processes));
 }
 
-/// When reading the other parts took long enough, a second look at the counters gives rates for nothing.
+/// Swapping stalls somebody, and PSI remembers it for ten seconds: without a stall there is no rate worth waiting for.
+bool somebody_waited_for_memory(const Memory& memory) {
+  constexpr double k_noticeable_percent = 0.1;
+  return memory.pressure_memory && memory.pressure_memory->some.average_10s >= k_noticeable_percent;
+}
+
+/// A second look at the counters, so that rates can be told: for nothing when reading the other parts took long
+/// enough, and after a short wait when the first look shows that memory was waited for.
 void read_counters_again(const Root& root, Known<Memory>& memory) {
   if (!root.is_live() || !memory || !memory->counters || memory->earlier_counters) return;
+  const std::int64_t age_ms = Timestamp::now().unix_ms - memory->counters->taken.unix_ms;
+  if (age_ms < k_shortest_rate_window_ms) {
+    if (!somebody_waited_for_memory(*memory)) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(k_shortest_rate_window_ms - age_ms));
+  }
   const Timestamp now = Timestamp::now();
-  if (now.unix_ms - memory->counters->taken.unix_ms < k_shortest_rate_window_ms) return;
   const auto text = root.read("proc/vmstat");
   if (!text) return;
   auto counters = parse_vmstat(*text, now);

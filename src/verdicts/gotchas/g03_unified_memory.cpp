@@ -94,7 +94,11 @@ void judge_fragmentation(const facts::Memory& memory, Reasons& reasons, std::vec
 
 /// Pages moved per second between the two readings; nothing without two.
 void judge_swapping(const facts::Memory& memory, Reasons& reasons, std::vector<Evidence>& evidence) {
-  if (!memory.counters || !memory.earlier_counters) return;
+  if (!memory.counters || !memory.earlier_counters) {
+    const std::string& why = memory.counters ? memory.earlier_counters.reason() : memory.counters.reason();
+    evidence.push_back({"swap traffic: unknown (" + why + ")", {Origin::read, {}}});
+    return;
+  }
   const facts::VmCounters& now = *memory.counters;
   const facts::VmCounters& before = *memory.earlier_counters;
   const double seconds = static_cast<double>(now.taken.unix_ms - before.taken.unix_ms) / 1000.0;
