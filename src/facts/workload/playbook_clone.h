@@ -9,24 +9,23 @@
 
 namespace sparkops::facts {
 
-/// A clone of NVIDIA's playbook repository (dgx-spark-playbooks) or one playbook inside it.
+/// A copy of NVIDIA's playbook repository (dgx-spark-playbooks) or one playbook inside it. Everything is read from its
+/// files; git itself is not run.
 struct PlaybookClone {
   std::string directory;               ///< of the clone
-  std::vector<std::string> playbooks;  ///< the playbook that was named, or all in the clone
-  Known<std::string> commit;           ///< HEAD, from the git files themselves
-  Known<Timestamp> commit_time;        ///< unknown when the object is packed and no reflog tells it
-  struct StaleText {
-    std::string playbook, file;
-    int line = 0;
-    std::string text;
-  };
-  std::vector<std::pair<std::string, std::string>> texts;  ///< file, content: README and assets of the named playbooks
+  std::vector<std::string> playbooks;  ///< directory names under nvidia/: the one that was named, or all in the clone
+  Known<std::string> commit;           ///< HEAD
+  Known<Timestamp> commit_time;        ///< when HEAD came to this commit (reflog); the commit itself may be older
+  std::vector<std::pair<std::string, std::string>> texts;  ///< file ("nvidia/vllm/README.md"), content: README and
+                                                           ///< assets of the playbooks
+  std::vector<std::string> not_read;  ///< files that belong to them and could not be read, each with its reason
 };
 
-/// Errors: usage when the directory is no such clone.
+/// `directory` is the clone, its folder nvidia/, one playbook, or a place inside a playbook. Errors: usage when it lies
+/// in no such clone.
 [[nodiscard]] Result<PlaybookClone> read_playbook_clone(const std::string& directory);
 
-/// The clone that a workload path lies in, if it lies in one.
+/// The clone that a workload path (file or directory) lies in. Errors: not_found when it lies in none.
 [[nodiscard]] Result<PlaybookClone> find_playbook_clone(const std::string& path);
 
 }  // namespace sparkops::facts

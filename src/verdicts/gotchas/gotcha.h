@@ -8,6 +8,7 @@
 #include "base/timestamp.h"
 #include "facts/machine/machine.h"
 #include "facts/workload/playbook_clone.h"
+#include "facts/workload/playbook_issues.h"
 #include "facts/workload/workload.h"
 #include "knowledge/tables.h"
 
@@ -25,9 +26,10 @@ struct PreflightFacts {
   const knowledge::Tables& knowledge;
   Timestamp now;
   JudgedPlatform judged = JudgedPlatform::this_machine;
-  const facts::Workload* workload = nullptr;       ///< null: none was named
-  const facts::PlaybookClone* playbook = nullptr;  ///< null: none was named or found
-  Bytes reserve = gibibytes(6);                    ///< memory-model.md §0
+  const facts::Workload* workload = nullptr;                      ///< null: none was named
+  const facts::PlaybookClone* playbook = nullptr;                 ///< null: none was named or found
+  const Known<std::vector<facts::Issue>>* open_issues = nullptr;  ///< null: GitHub was not asked (--online)
+  Bytes reserve = gibibytes(6);                                   ///< memory-model.md §0
   bool with_swap = false;
 };
 
