@@ -11,7 +11,10 @@
 namespace sparkops::facts {
 namespace {
 
-using Json = nlohmann::ordered_json;
+/// What is read is foreign: nlohmann's ordered_json copies nested values while it parses, by recursion, and a deep
+/// document would end the program. It is for writing only.
+using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;
 
 /// More than any machine has; a document beyond them is refused.
 constexpr std::size_t k_max_devices = 64;
@@ -19,44 +22,44 @@ constexpr std::size_t k_max_samples = 1'000'000;
 constexpr std::size_t k_max_answers = 1000;
 constexpr std::size_t k_max_processes = 1U << 16;
 
-Json number_to_json(const NvmlNumber& number) {
-  return std::visit([](auto value) { return Json(value); }, number);
+OrderedJson number_to_json(const NvmlNumber& number) {
+  return std::visit([](auto value) { return OrderedJson(value); }, number);
 }
 
-Json value_to_json(const NvmlValue& value) {
+OrderedJson value_to_json(const NvmlValue& value) {
   if (const auto* const number = std::get_if<NvmlNumber>(&value)) return number_to_json(*number);
   if (const auto* const text = std::get_if<std::string>(&value)) return *text;
   if (const auto* const members = std::get_if<NvmlMembers>(&value)) {
-    Json object = Json::object();
+    OrderedJson object = OrderedJson::object();
     for (const auto& [name, member] : *members) {
       const auto* const number = std::get_if<NvmlNumber>(&member);
-      object[name] = number == nullptr ? Json(std::get<std::string>(member)) : number_to_json(*number);
+      object[name] = number == nullptr ? OrderedJson(std::get<std::string>(member)) : number_to_json(*number);
     }
     return object;
   }
-  Json list = Json::array();
+  OrderedJson list = OrderedJson::array();
   for (const NvmlProcessEntry& entry : std::get<std::vector<NvmlProcessEntry>>(value)) {
     list.push_back({{"pid", entry.pid}, {"used_bytes", entry.used_bytes}});
   }
   return list;
 }
 
-Json answer_to_json(const NvmlAnswer& answer) {
+OrderedJson answer_to_json(const NvmlAnswer& answer) {
   if (answer.kind == NvmlAnswer::Kind::no_symbol) return {{"missing", "symbol"}};
   if (answer.kind == NvmlAnswer::Kind::no_return) return {{"hung_s", answer.waited_s}};
-  Json object = {{"code", answer.code}};
+  OrderedJson object = {{"code", answer.code}};
   if (!std::holds_alternative<std::monostate>(answer.value)) object["value"] = value_to_json(answer.value);
   return object;
 }
 
-Json answers_to_json(const NvmlAnswers& answers) {
-  Json object = Json::object();
+OrderedJson answers_to_json(const NvmlAnswers& answers) {
+  OrderedJson object = OrderedJson::object();
   for (const auto& [call, answer] : answers) object[call] = answer_to_json(answer);
   return object;
 }
 
-Json device_to_json(const NvmlDeviceRecord& device) {
-  Json samples = Json::array();
+OrderedJson device_to_json(const NvmlDeviceRecord& device) {
+  OrderedJson samples = OrderedJson::array();
   for (const NvmlSampleRecord& sample : device.samples) {
     samples.push_back(
         {{"at_ms", sample.at_ms}, {"monotonic_s", sample.monotonic_s}, {"answers", answers_to_json(sample.answers)}});
@@ -225,16 +228,16 @@ Result<Known<NvmlRecording>> recording_from_json(const Json& json) {
 
 std::string raw_to_json(const Known<NvmlRecording>& recording) {
   constexpr int k_indent = 1;
-  Json json;
+  OrderedJson json;
   if (!recording) {
     json["unknown"] = recording.reason();
   } else {
     json["library"] = recording->library;
     json["system"] = answers_to_json(recording->system);
-    json["devices"] = Json::array();
+    json["devices"] = OrderedJson::array();
     for (const NvmlDeviceRecord& device : recording->devices) json["devices"].push_back(device_to_json(device));
   }
-  return json.dump(k_indent, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump(k_indent, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 Result<Known<NvmlRecording>> raw_from_json(std::string_view text) {
