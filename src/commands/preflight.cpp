@@ -16,6 +16,7 @@
 #include "commands/reading.h"
 #include "facts/machine/machine.h"
 #include "facts/workload/playbook_clone.h"
+#include "facts/workload/playbook_issues.h"
 #include "facts/workload/workload.h"
 #include "views/preflight_json.h"
 #include "views/preflight_text.h"
@@ -26,6 +27,7 @@ namespace {
 
 constexpr Seconds k_default_settle{1.0};
 constexpr Seconds k_longest_settle{600.0};
+constexpr std::chrono::seconds k_online_timeout{5};
 
 /// Everything the command line asks for.
 struct Request {
@@ -33,7 +35,8 @@ struct Request {
   verdicts::CheckSelection only;
   std::optional<facts::Workload> workload;
   std::optional<facts::PlaybookClone> playbook;
-  std::string platform;  ///< "", "gb10" or "this"
+  std::optional<Known<std::vector<facts::Issue>>> open_issues;  ///< only with --online
+  std::string platform;                                         ///< "", "gb10" or "this"
   Bytes reserve;
   Seconds settle, wait_headroom;
 };
@@ -74,6 +77,15 @@ Result<void> read_work(const Arguments& arguments, Request& request) {
   return {};
 }
 
+/// The only use of the network, and only with --online.
+Result<void> ask_online(const Arguments& arguments, Request& request) {
+  if (!arguments.has("--online")) return {};
+  if (!request.playbook)
+    return failure(ErrorKind::usage, "--online asks for a playbook's open issues: name a clone with --playbook DIR");
+  request.open_issues = as_read(facts::fetch_open_issues(k_online_timeout));
+  return {};
+}
+
 Result<Request> parse_request(const Arguments& arguments) {
   auto root = root_from(arguments);
   if (!root) return tl::unexpected(root.error());
@@ -81,6 +93,7 @@ Result<Request> parse_request(const Arguments& arguments) {
                   .only = {},
                   .workload = {},
                   .playbook = {},
+                  .open_issues = {},
                   .platform = "",
                   .reserve = {},
                   .settle = {},
@@ -104,6 +117,7 @@ Result<Request> parse_request(const Arguments& arguments) {
   if (const auto work = read_work(arguments, request); !work) return tl::unexpected(work.error());
   if (request.platform == "gb10" && !request.workload)
     return failure(ErrorKind::usage, "--platform gb10 judges a workload: name one with --workload or -- CMD");
+  if (const auto asked = ask_online(arguments, request); !asked) return tl::unexpected(asked.error());
   return request;
 }
 
@@ -145,6 +159,7 @@ Outcome run_once(const Request& request, const Arguments& arguments, const knowl
       .judged = outcome.judged_as_gb10 ? verdicts::JudgedPlatform::gb10 : verdicts::JudgedPlatform::this_machine,
       .workload = request.workload ? &*request.workload : nullptr,
       .playbook = request.playbook ? &*request.playbook : nullptr,
+      .open_issues = request.open_issues ? &*request.open_issues : nullptr,
       .reserve = request.reserve,
       .with_swap = arguments.has("--with-swap")};
   outcome.result = verdicts::run_preflight(facts, select_checks(request, facts));
@@ -241,28 +256,29 @@ CommandSpec preflight_command() {
       .positional_help = "",
       .positional_max = 0,
       .takes_command = true,
-      .options = {{"--workload", "FILE|DIR",
-                   "the work: a config, compose file, script, recipe, or a folder of them; read, never run",
-                   OptionSpec::Takes::value, false},
-                  {"--only", "LIST", "only these checks, e.g. G3,G6", OptionSpec::Takes::value, true},
-                  {"--platform", "gb10|this",
-                   "judge the workload for a GB10 or for this machine (default: gb10 with --workload on a machine that "
-                   "is none)",
-                   OptionSpec::Takes::value, false},
-                  {"--report", "FILE", "also write env-report.json (or FILE)", OptionSpec::Takes::optional_value,
-                   false},
-                  {"--playbook", "DIR", "a clone of NVIDIA's playbooks, or one playbook in it, that you follow",
-                   OptionSpec::Takes::value, false},
-                  {"--wait-headroom", "DURATION", "wait this long for memory of a stopped server to come back, e.g. 2m",
-                   OptionSpec::Takes::value, false},
-                  {"--settle", "DURATION", "how long to watch a busy GPU (default 1s)", OptionSpec::Takes::value,
-                   false},
-                  {"--reserve", "SIZE", "memory left to the system (default 6GiB)", OptionSpec::Takes::value, false},
-                  {"--with-swap", "", "count free swap as available memory", OptionSpec::Takes::nothing, false},
-                  {"--strict", "", "exit 1 on warnings too", OptionSpec::Takes::nothing, false},
-                  k_root_option,
-                  k_json_option,
-                  k_verbose_option},
+      .options =
+          {{"--workload", "FILE|DIR",
+            "the work: a config, compose file, script, recipe, or a folder of them; read, never run",
+            OptionSpec::Takes::value, false},
+           {"--only", "LIST", "only these checks, e.g. G3,G6", OptionSpec::Takes::value, true},
+           {"--platform", "gb10|this",
+            "judge the workload for a GB10 or for this machine (default: gb10 with --workload on a machine that "
+            "is none)",
+            OptionSpec::Takes::value, false},
+           {"--report", "FILE", "also write env-report.json (or FILE)", OptionSpec::Takes::optional_value, false},
+           {"--playbook", "DIR", "a clone of NVIDIA's playbooks, or one playbook in it, that you follow",
+            OptionSpec::Takes::value, false},
+           {"--online", "", "ask GitHub for the playbook's open issues (the only use of the network; at most 5s)",
+            OptionSpec::Takes::nothing, false},
+           {"--wait-headroom", "DURATION", "wait this long for memory of a stopped server to come back, e.g. 2m",
+            OptionSpec::Takes::value, false},
+           {"--settle", "DURATION", "how long to watch a busy GPU (default 1s)", OptionSpec::Takes::value, false},
+           {"--reserve", "SIZE", "memory left to the system (default 6GiB)", OptionSpec::Takes::value, false},
+           {"--with-swap", "", "count free swap as available memory", OptionSpec::Takes::nothing, false},
+           {"--strict", "", "exit 1 on warnings too", OptionSpec::Takes::nothing, false},
+           k_root_option,
+           k_json_option,
+           k_verbose_option},
       .examples = {"sparkops preflight", "sparkops preflight --only G3,G6 --verbose",
                    "sparkops preflight --workload compose.yaml",
                    "sparkops preflight --report -- torchrun --nnodes 2 train.py"},
