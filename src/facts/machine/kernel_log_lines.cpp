@@ -71,7 +71,7 @@ bool is_out_of_memory(std::string_view message) {
 }
 
 bool is_thermal(std::string_view message) {
-  return contains_ignoring_case(message, "critical temperature") ||
+  return contains(message, "ritical temperature") ||
          contains(message, "emperature above threshold") ||  // x86: "Core temperature above threshold, cpu clock …"
          contains(message, "High temperature on sensors");   // mlx5
 }
@@ -93,7 +93,63 @@ std::optional<KernelEventKind> kind_of(std::string_view message) {
   return std::nullopt;
 }
 
+/// Finds the next of several words (Wu and Manber, 1994, with blocks of two bytes): how far the last two bytes of the
+/// window stand from the end of any word tells how far it may be moved.
+class WordSearch {
+ public:
+  explicit WordSearch(std::vector<std::string_view> words) : words_(std::move(words)), shifts_(k_blocks, k_window - 1) {
+    for (const std::string_view word : words_)
+      for (std::size_t i = 0; i + 1 < k_window; ++i) {
+        unsigned char& shift = shifts_[block_at(word, i)];
+        shift = std::min(shift, static_cast<unsigned char>(k_window - 2 - i));
+      }
+  }
+
+  /// The place of the first word at or behind `from`, or npos.
+  [[nodiscard]] std::size_t find(std::string_view text, std::size_t from) const {
+    for (std::size_t at = from + k_window - 2; at + 1 < text.size();) {
+      if (const unsigned char shift = shifts_[block_at(text, at)]; shift > 0) {
+        at += shift;
+        continue;
+      }
+      const std::size_t start = at - (k_window - 2);
+      const std::string_view rest = text.substr(start);
+      if (std::any_of(words_.begin(), words_.end(), [&](std::string_view word) { return rest.starts_with(word); }))
+        return start;
+      ++at;
+    }
+    return std::string_view::npos;
+  }
+
+ private:
+  static constexpr std::size_t k_window = 5;  // the shortest word
+  static constexpr std::size_t k_blocks = std::size_t{1} << 16U;
+
+  static std::size_t block_at(std::string_view text, std::size_t at) {
+    return static_cast<std::size_t>(static_cast<unsigned char>(text[at])) << 8U |
+           static_cast<std::size_t>(static_cast<unsigned char>(text[at + 1]));
+  }
+
+  std::vector<std::string_view> words_;
+  std::vector<unsigned char> shifts_;
+};
+
 }  // namespace
+
+void for_each_candidate_line(std::string_view text,
+                             const std::function<void(std::string_view, std::size_t)>& function) {
+  // One word of every kind of line that kind_of and starts_a_boot know.
+  static const WordSearch search({"NVRM:", "RmInitAdapter", "oom-killer", "Killed process", "Out of memory",
+                                  "emperature", "(Fatal)", "mlx5_pci_slot_reset", "Kernel panic", "Linux version ",
+                                  "Booting Linux "});
+  for (std::size_t at = search.find(text, 0); at != std::string_view::npos;) {
+    const std::size_t before = text.rfind('\n', at);
+    const std::size_t start = before == std::string_view::npos ? 0 : before + 1;
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    function(text.substr(start, end - start), start);
+    at = search.find(text, end);
+  }
+}
 
 KernelMessage message_of(std::string_view line) {
   KernelMessage message{trim(without_level(trim(line))), unknown("the line states no time since boot"), 1};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +19,10 @@ struct KernelMessage {
 
 /// Whether a message is one of the first a kernel prints: "Booting Linux on …", "Linux version …".
 [[nodiscard]] bool starts_a_boot(std::string_view message);
+
+/// Calls `function` with every line of a log that may be of concern or start a boot, and where it begins. A log has
+/// hundreds of thousands of lines and a handful of these, so ordinary ones are passed over several bytes at a time.
+void for_each_candidate_line(std::string_view text, const std::function<void(std::string_view, std::size_t)>& function);
 
 /// Gathers the events of one boot, oldest first: equal lines in a row become one, and of very many only the newest
 /// stay.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <utility>
 
 #include "base/text.h"
 #include "facts/machine/kernel_log_lines.h"
@@ -58,61 +59,47 @@ Known<Timestamp> with_guessed_year(const std::tm& time, Timestamp file_modified,
   return as_derived(lies_ahead ? in_year(time, modified.tm_year - 1, zone) : this_year);
 }
 
-/// One boot's share of a log.
-struct Boot {
-  KernelEventCollector events;
-  Known<Timestamp> last_time;
-  bool begins_here = false;  ///< its first message is in the text
-};
-
 /// Sorts the lines of a log into boots.
 class BootSplitter {
  public:
-  void add(const LogLine& line) {
-    const KernelMessage message = message_of(line.message);
-    const bool is_first_message = starts_a_boot(message.text);
-    if (is_first_message && !continues_a_start(message.text)) {
-      if (previous_exists_ || lines_ > 0) {
-        previous_ = std::move(current_);
-        previous_exists_ = true;
-      }
-      current_ = Boot{};
-      current_.begins_here = true;
-      lines_ = 0;
+  void add(const LogLine& line, bool is_start_of_log) {
+    const std::string_view message = message_of(line.message).text;
+    if (starts_a_boot(message) && !continues_a_start(message)) {
+      has_previous_ = has_previous_ || !is_start_of_log;
+      previous_ = std::exchange(current_, KernelEventCollector());
     }
-    ++lines_;
-    if (is_first_message) last_first_message_ = message.text.substr(0, message.text.find(' '));
-    if (line.time) current_.last_time = line.time;
-    current_.events.add(line.message, line.time);
+    last_message_was_booting_ = message.starts_with("Booting Linux ");
+    current_.add(line.message, line.time);
   }
 
-  Boot& current() { return current_; }
-  Boot& previous() { return previous_; }
-  [[nodiscard]] bool has_previous() const { return previous_exists_; }
-  [[nodiscard]] bool empty() const { return lines_ == 0; }
+  std::vector<KernelEvent> take_current() { return current_.take(); }
+  Known<std::vector<KernelEvent>> take_previous() {
+    if (!has_previous_) return unknown("the log does not reach back to the boot before");
+    return as_read(previous_.take());
+  }
 
  private:
-  /// arm64 kernels print "Booting Linux on …" and, a few lines on, "Linux version …".
+  /// arm64 kernels print "Booting Linux on …" and, a few ordinary lines on, "Linux version …".
   [[nodiscard]] bool continues_a_start(std::string_view message) const {
-    constexpr int k_first_lines = 5;
-    return current_.begins_here && lines_ < k_first_lines && last_first_message_ == "Booting" &&
-           message.starts_with("Linux version ");
+    return last_message_was_booting_ && message.starts_with("Linux version ");
   }
-  Boot current_, previous_;
-  bool previous_exists_ = false;
-  int lines_ = 0;
-  std::string_view last_first_message_;  ///< its first word
+
+  KernelEventCollector current_, previous_;
+  bool has_previous_ = false;
+  bool last_message_was_booting_ = false;
 };
 
-/// Calls `function` for each line, without a table of them all.
-template <class Function>
-void for_each_line(std::string_view text, Function function) {
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    function(text.substr(0, end));
-    if (end == std::string_view::npos) return;
-    text.remove_prefix(end + 1);
+/// The last line of the kernel in a log; the lines behind it are other programs'.
+std::optional<LogLine> last_kernel_line(std::string_view text, Timestamp file_modified, LogTimeZone zone) {
+  constexpr int k_most_lines = 10'000;
+  for (int i = 0; i < k_most_lines && !text.empty(); ++i) {
+    const std::size_t line_end = text.ends_with('\n') ? text.size() - 1 : text.size();
+    const std::size_t before = line_end == 0 ? std::string_view::npos : text.rfind('\n', line_end - 1);
+    const std::size_t start = before == std::string_view::npos ? 0 : before + 1;
+    if (auto line = parse_log_line(text.substr(start, line_end - start), file_modified, zone)) return line;
+    text = text.substr(0, start);
   }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -140,28 +127,27 @@ std::optional<LogLine> parse_log_line(std::string_view line, Timestamp file_modi
 
 TextLogEvents parse_log(std::string_view text, Timestamp file_modified, LogTimeZone zone,
                         const Known<Timestamp>& boot_time) {
-  BootSplitter boots;
-  for_each_line(text, [&](std::string_view line) {
-    if (const auto parsed = parse_log_line(line, file_modified, zone)) boots.add(*parsed);
-  });
   TextLogEvents result;
-  result.previous = unknown("the log does not reach back to the boot before");
-  const Known<Timestamp>& last_time = boots.current().last_time;
-  result.covers_this_boot =
-      !boots.empty() && !(boot_time && last_time && last_time->unix_ms < boot_time->unix_ms - k_tolerance_ms);
-  if (boots.empty()) return result;
-  if (!result.covers_this_boot) {
-    result.previous = as_read(boots.current().events.take());
+  const auto last_line = last_kernel_line(text, file_modified, zone);
+  if (!last_line) {
+    result.covers_this_boot = false;
+    result.previous = unknown("the log holds no lines of the kernel");
     return result;
   }
-  result.current = boots.current().events.take();
-  if (boots.has_previous()) result.previous = as_read(boots.previous().events.take());
+  BootSplitter boots;
+  for_each_candidate_line(text, [&](std::string_view line, std::size_t start) {
+    if (const auto parsed = parse_log_line(line, file_modified, zone)) boots.add(*parsed, start == 0);
+  });
+  result.covers_this_boot =
+      !(boot_time && last_line->time && last_line->time->unix_ms < boot_time->unix_ms - k_tolerance_ms);
+  result.previous = result.covers_this_boot ? boots.take_previous() : as_read(boots.take_current());
+  if (result.covers_this_boot) result.current = boots.take_current();
   return result;
 }
 
 std::vector<KernelEvent> parse_ring_buffer(std::string_view text, const Known<Timestamp>& boot_time) {
   KernelEventCollector events;
-  for_each_line(text, [&](std::string_view line) {
+  for_each_candidate_line(text, [&](std::string_view line, std::size_t) {
     const Known<double> since_boot = message_of(line).seconds_since_boot;
     // Decades: a number beyond that is none.
     constexpr double k_longest_uptime_s = 1e9;

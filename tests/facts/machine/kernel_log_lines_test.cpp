@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "tree.h"
@@ -108,6 +109,46 @@ TEST(KernelEventCollector, KeepsTheNewestOfVeryMany) {
   const auto events = collector.take();
   ASSERT_THAT(events, SizeIs(KernelEventCollector::k_most_events));
   EXPECT_EQ(*events.back().time, Timestamp{count - 1});
+}
+
+TEST(CandidateLines, AreTheOnesOfConcernWhereverTheyStand) {
+  const std::vector<std::string> of_concern{
+      "a invoked oom-killer: x",
+      "Memory cgroup out of memory: Killed process 7 (a)",
+      "Out of memory: Killed process",
+      "NVRM: Xid (PCI:000f:01:00): 31, x",
+      "RmInitAdapter failed! x",
+      "acpitz: critical temperature reached",
+      "Critical temperature reached",
+      "CPU3: Core temperature above threshold, cpu clock throttled",
+      "mlx5_core: High temperature on sensors with bit set",
+      "AER: Uncorrected (Fatal) error received: x",
+      "mlx5_pci_slot_reset was called",
+      "Kernel panic - not syncing: x",
+      "Linux version 6.17",
+      "Booting Linux on physical",
+  };
+  EXPECT_TRUE(rc::check("none is passed over", [&] {
+    const auto before = *rc::gen::container<std::string>(rc::gen::elementOf(std::string("NVRM: oliKemprut(F5x ")));
+    const auto line = *rc::gen::elementOf(of_concern);
+    std::vector<std::string> found;
+    const std::string text = before + "\n" + before + line + before + "\n" + before;
+    for_each_candidate_line(text, [&](std::string_view candidate, std::size_t start) {
+      RC_ASSERT(text.substr(start, candidate.size()) == candidate);
+      found.emplace_back(candidate);
+    });
+    RC_ASSERT(std::find(found.begin(), found.end(), before + line + before) != found.end());
+  }));
+  for (const std::string& line : of_concern)
+    EXPECT_TRUE(parse_kernel_line(line).has_value() || starts_a_boot(line)) << line;
+}
+
+TEST(CandidateLines, AreNoneInOrdinaryText) {
+  for_each_candidate_line("usb 1-1: new device\nNVR\nM:\n",
+                          [](std::string_view line, std::size_t) { ADD_FAILURE() << line; });
+  EXPECT_TRUE(rc::check("any bytes", [](const std::string& bytes) {
+    for_each_candidate_line(bytes, [&](std::string_view line, std::size_t) { RC_ASSERT(line.size() <= bytes.size()); });
+  }));
 }
 
 std::vector<KernelEventKind> kinds_in(const std::string& text) {
