@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
+#include <array>
+#include <cstdlib>
+#include <map>
 
 #include "facts/machine/memory_cached_files.h"
 #include "tree.h"
@@ -152,14 +154,26 @@ TEST_F(CachedFileTest, WhatIsNoRegularFileIsNotOpenedForLong) {
   EXPECT_THAT(reading.scope, HasSubstr("2 could not be opened"));
 }
 
-/// Sets environment variables for one test.
+/// Sets environment variables for one test and puts them back.
 class LikelyCachedFiles : public ::testing::Test {
  protected:
   void SetUp() override {
-    for (const char* const name : {"HF_HOME", "HF_HUB_CACHE", "XDG_CACHE_HOME", "OLLAMA_MODELS"}) ::unsetenv(name);
+    for (const char* const name : k_names) {
+      const char* const value = std::getenv(name);
+      if (value != nullptr) saved_.emplace(name, value);
+      ::unsetenv(name);
+    }
     ::setenv("HOME", "/home/user", 1);
   }
+  void TearDown() override {
+    for (const char* const name : k_names) ::unsetenv(name);
+    for (const auto& [name, value] : saved_) ::setenv(name.c_str(), value.c_str(), 1);
+  }
   Tree tree;
+
+ private:
+  static constexpr std::array k_names{"HOME", "HF_HOME", "HF_HUB_CACHE", "XDG_CACHE_HOME", "OLLAMA_MODELS"};
+  std::map<std::string, std::string> saved_;
 };
 
 TEST_F(LikelyCachedFiles, AreTheLargeOnesUnderTheNameThatTellsTheModel) {
