@@ -1,0 +1,189 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "verdicts/gotchas/gotcha.h"
+#include "verdicts/memory/contention.h"
+#include "verdicts/memory/tenants.h"
+
+namespace sparkops::verdicts {
+
+namespace {
+
+constexpr std::string_view k_id = "G6";
+/// Inside a container other tenants show only as memory that is gone; the system itself needs a few GiB.
+constexpr Bytes k_unexplained_use = gibibytes(16);
+
+Evidence said(std::string reading, Origin origin, std::string date = "") {
+  return {std::move(reading), {origin, std::move(date)}};
+}
+
+Known<Bytes> pool_of(const PreflightFacts& facts) {
+  if (facts.judged == JudgedPlatform::gb10)
+    return as_knowledge(Bytes(facts.knowledge.gb10().pool), facts.knowledge.gb10().last_verified);
+  return facts.machine.memory ? facts.machine.memory->info.total : Known<Bytes>(facts.machine.memory.as_unknown());
+}
+
+void add_tenant_evidence(const Tenant& tenant, const Claim& claim, Finding& finding) {
+  if (tenant.held)
+    finding.evidence.push_back(
+        {fmt::format("{} holds {}", tenant.name, format_size(*tenant.held)), tenant.held.provenance()});
+  if (tenant.kind != Tenant::Kind::server) return;
+  if (claim.bounded)
+    finding.evidence.push_back(said(fmt::format("{}: {}", tenant.name, claim.text), Origin::read));
+  else if (!tenant.default_text.empty())
+    finding.evidence.push_back(said(fmt::format("{}: {}", tenant.name, tenant.default_text), Origin::default_value));
+  for (const std::string& limit : tenant.blind_limits)
+    finding.evidence.push_back(said(
+        fmt::format("{}: {} bounds host memory alone, CUDA memory is not charged to it on GB10", tenant.name, limit),
+        Origin::read));
+}
+
+/// What a fraction of vLLM or SGLang means, when one is there.
+void add_fraction_notes(const std::vector<Tenant>& tenants, const std::string& date, Finding& finding) {
+  const auto has = [&tenants](facts::CapKind kind) {
+    return std::any_of(tenants.begin(), tenants.end(), [kind](const Tenant& tenant) {
+      return tenant.kind == Tenant::Kind::server && tenant.cap.kind == kind;
+    });
+  };
+  if (has(facts::CapKind::fraction_of_total))
+    finding.evidence.push_back(
+        said("vLLM's fraction is of the whole pool and counts what others already use; while it starts (weight "
+             "conversion, profile run, graph capture) it was seen 6 to 20 GB above it",
+             Origin::knowledge, date));
+  if (has(facts::CapKind::fraction_static))
+    finding.evidence.push_back(
+        said("SGLang's static fraction holds weights and KV cache; activations and CUDA graphs come on top",
+             Origin::knowledge, date));
+  if (has(facts::CapKind::fraction_of_free))
+    finding.evidence.push_back(
+        said("TensorRT-LLM takes its fraction of what is free once the weights are loaded: others starting later find "
+             "only the rest",
+             Origin::knowledge, date));
+}
+
+void add_fixes(const std::vector<Tenant>& tenants, const std::vector<std::size_t>& offenders, Finding& finding) {
+  for (const std::size_t index : offenders) {
+    const Tenant& tenant = tenants[index];
+    Fix fix;
+    fix.verify = "sparkops preflight --only G6";
+    if (tenant.kind != Tenant::Kind::server) {
+      fix.instruction = fmt::format("let {} finish or stop it before the next heavy job", tenant.name);
+    } else if (tenant.server && *tenant.server == facts::ServerKind::vllm) {
+      fix.instruction = fmt::format("start {} with --gpu-memory-utilization {}{}", tenant.name, k_advised_fraction,
+                                    tenant.is_running ? ", or stop it before the run" : "");
+    } else {
+      fix.instruction =
+          fmt::format("{}: {}", tenant.name, tenant.cap_advice.empty() ? "stop it before the run" : tenant.cap_advice);
+    }
+    finding.fixes.push_back(std::move(fix));
+  }
+}
+
+/// Inside a container only this container's processes can be seen: what the others hold shows as memory in use.
+std::optional<std::string> hidden_use(const facts::Machine& machine) {
+  if (!machine.memory || !machine.memory->info.total || !machine.memory->info.available) return std::nullopt;
+  const Bytes used = *machine.memory->info.total - *machine.memory->info.available;
+  if (used < k_unexplained_use) return std::nullopt;
+  return fmt::format("{} of {} are in use, and inside a container it cannot be seen by whom", format_size(used),
+                     format_size(*machine.memory->info.total));
+}
+
+Finding nothing_found(const PreflightFacts& facts, const RunningTenants& running) {
+  Finding finding;
+  finding.id = k_id;
+  const facts::Machine& machine = facts.machine;
+  const std::string looked_at = machine.processes && machine.processes->process_count
+                                    ? fmt::format(" ({} processes looked at)", *machine.processes->process_count)
+                                    : "";
+  if (running.complete) {
+    finding.status = Status::pass;
+    finding.headline = "nobody else computes on the GPU and no server runs" + looked_at;
+    return finding;
+  }
+  const bool inside = machine.container && machine.container->inside.value_or(false);
+  if (!inside || !machine.gpus || !machine.memory || !machine.memory->info.available)
+    return skipped(k_id, "who holds GPU memory is unknown: " + running.complete.reason());
+  if (const auto hidden = hidden_use(machine)) {
+    finding.status = Status::warn;
+    finding.headline = *hidden;
+    finding.fixes.push_back({.run = "",
+                             .instruction = "run sparkops preflight on the host, where the process list is complete",
+                             .needs_root = false,
+                             .changes = "",
+                             .verify = ""});
+    return finding;
+  }
+  finding.status = Status::pass;
+  finding.headline = fmt::format(
+      "inside a container the GPU's process list is empty: judged by proc, where no server or trainer runs{}, and by "
+      "memory, of which only {} are in use",
+      looked_at, format_size(*machine.memory->info.total - *machine.memory->info.available));
+  return finding;
+}
+
+void add_orphans(const RunningTenants& running, Finding& finding) {
+  if (running.orphans.empty()) return;
+  const std::string clause = join(running.orphans, "; ");
+  const bool decides = finding.status == Status::pass || finding.status == Status::skip;
+  finding.headline = decides ? clause : finding.headline + "; " + clause;
+  if (decides) finding.status = Status::warn;
+  finding.fixes.insert(finding.fixes.begin(), running.orphan_fixes.begin(), running.orphan_fixes.end());
+}
+
+Finding judged(const PreflightFacts& facts, ContentionInput input, const RunningTenants& running) {
+  const ContentionJudgement judgement = judge_contention(input);
+  Finding finding;
+  finding.id = k_id;
+  finding.status = judgement.status;
+  finding.headline = judgement.headline;
+  const bool about_tenants =
+      std::any_of(input.tenants.begin(), input.tenants.end(), [](const Tenant& tenant) { return tenant.is_running; });
+  finding.where = about_tenants ? Where::tenant : Where::workload;
+  for (const Tenant& tenant : input.tenants) add_tenant_evidence(tenant, claim_of(tenant, input.pool), finding);
+  add_fraction_notes(input.tenants, facts.knowledge.gb10().last_verified, finding);
+  if (input.pool)
+    finding.evidence.push_back({"pool: " + format_size(*input.pool), input.pool.provenance()});
+  else
+    finding.evidence.push_back(said("pool: unknown (" + input.pool.reason() + ")", Origin::read));
+  if (judgement.status != Status::pass) add_fixes(input.tenants, judgement.offenders, finding);
+  if (facts.judged == JudgedPlatform::this_machine && !running.complete) {
+    finding.evidence.push_back(said("judged by the process table: " + running.complete.reason(), Origin::read));
+    if (finding.status == Status::pass)
+      finding.headline += " (by the process table: " + running.complete.reason() + ")";
+  }
+  return finding;
+}
+
+}  // namespace
+
+Finding check_g06_contention(const PreflightFacts& facts) {
+  const bool looks_at_machine = facts.judged == JudgedPlatform::this_machine;
+  ContentionInput input;
+  input.pool = pool_of(facts);
+  input.reserve = facts.reserve;
+  input.sharing_replicas = unknown("no workload was named");
+  RunningTenants running;
+  if (looks_at_machine) running = tenants_of_machine(facts.machine, facts.knowledge);
+  input.tenants = running.tenants;
+  if (facts.workload != nullptr) {
+    input.sharing_replicas = facts.workload->gpu_sharing_replicas;
+    for (Tenant& tenant : tenants_of_workload(*facts.workload, facts.knowledge))
+      input.tenants.push_back(std::move(tenant));
+  }
+
+  Finding finding;
+  const bool shared = input.sharing_replicas && *input.sharing_replicas > 1;
+  if (!input.tenants.empty() || shared)
+    finding = judged(facts, std::move(input), running);
+  else if (looks_at_machine)
+    finding = nothing_found(facts, running);
+  else
+    return not_applicable(k_id, "the workload starts no server and no trainer");
+  add_orphans(running, finding);
+  finding.evidence.insert(finding.evidence.end(), running.evidence.begin(), running.evidence.end());
+  return finding;
+}
+
+}  // namespace sparkops::verdicts

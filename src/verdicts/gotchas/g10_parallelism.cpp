@@ -1,0 +1,253 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/text.h"
+#include "verdicts/gotchas/gotcha.h"
+#include "verdicts/gotchas/link_trouble.h"
+
+namespace sparkops::verdicts {
+
+namespace {
+
+using facts::LaunchRole;
+using facts::Parallelism;
+
+constexpr std::string_view k_id = "G10";
+
+/// What one program does over the boxes.
+struct Unit {
+  enum class Purpose { training, inference, unknown };
+  std::string name;
+  Purpose purpose = Purpose::unknown;
+  int tensor = 1;
+  Known<int> nodes;  ///< as given, or derived: a Spark has one GPU
+  Parallelism parallelism;
+  std::vector<facts::Setting> settings;  ///< where link settings may stand
+  [[nodiscard]] bool crosses() const { return nodes.value_or(1) > 1; }
+};
+
+/// GPUs of one box: a Spark has one; on another machine as many as were found.
+int gpus_per_node(const PreflightFacts& facts) {
+  if (facts.judged == JudgedPlatform::gb10 || !facts.machine.gpus) return 1;
+  return std::max<int>(1, static_cast<int>(facts.machine.gpus->gpus.size()));
+}
+
+/// Nodes as given; else those that the world needs when every box has `gpus` GPUs.
+Known<int> nodes_of(const Parallelism& own, const Parallelism& whole, int tensor, int gpus) {
+  if (own.nodes) return own.nodes;
+  if (whole.nodes && *whole.nodes > 1) return whole.nodes;
+  int world = tensor;
+  for (const Known<int>* const size : {&own.pipeline, &own.data, &own.context, &own.world_size})
+    world = std::max(world, size->value_or(1));
+  if (world > gpus) return as_derived((world + gpus - 1) / gpus);
+  if (whole.nodes) return whole.nodes;
+  return own.nodes.reason() == Known<int>().reason() ? Known<int>(as_default(1)) : own.nodes;
+}
+
+Unit unit_of(const std::string& name, Unit::Purpose purpose, const Parallelism& own, const Parallelism& whole,
+             int gpus) {
+  Unit unit;
+  unit.name = name;
+  unit.purpose = purpose;
+  unit.parallelism = own;
+  unit.tensor = own.tensor.value_or(1);
+  unit.nodes = nodes_of(own, whole, unit.tensor, gpus);
+  return unit;
+}
+
+/// A trainer that generates with an inference engine over several boxes is inference in that part.
+void add_generation(const Unit& trainer, const Parallelism& whole, int gpus, std::vector<Unit>& units) {
+  if (trainer.parallelism.tensor_of_generation.value_or(1) < 2) return;
+  Parallelism generation;
+  generation.tensor = trainer.parallelism.tensor_of_generation;
+  generation.nodes = trainer.parallelism.nodes;
+  Unit unit = unit_of(trainer.name + " (generation)", Unit::Purpose::inference, generation, whole, gpus);
+  unit.settings = trainer.settings;
+  units.push_back(std::move(unit));
+}
+
+std::vector<Unit> units_of(const facts::Workload& workload, int gpus) {
+  std::vector<Unit> units;
+  for (const facts::Launch& launch : workload.launches) {
+    const Unit::Purpose purpose = launch.role == LaunchRole::trainer  ? Unit::Purpose::training
+                                  : launch.role == LaunchRole::server ? Unit::Purpose::inference
+                                                                      : Unit::Purpose::unknown;
+    if (purpose == Unit::Purpose::unknown && launch.parallelism.evidence.empty()) continue;
+    Unit unit = unit_of(printable(launch.name, 80), purpose, launch.parallelism, workload.parallelism, gpus);
+    unit.settings = launch.environment;
+    unit.settings.insert(unit.settings.end(), workload.settings.begin(), workload.settings.end());
+    add_generation(unit, workload.parallelism, gpus, units);
+    units.push_back(std::move(unit));
+  }
+  if (!units.empty() && workload.settings.empty()) return units;
+  Parallelism loose = workload.parallelism;
+  if (!units.empty()) {
+    // Loose settings beside launches: only what no launch already answers for.
+    if (units.front().tensor >= loose.tensor.value_or(1)) return units;
+  }
+  const Unit::Purpose purpose = workload.trains.value_or(false) ? Unit::Purpose::training : Unit::Purpose::unknown;
+  Unit unit = unit_of(printable(workload.name, 120), purpose, loose, loose, gpus);
+  unit.settings = workload.settings;
+  add_generation(unit, loose, gpus, units);
+  units.push_back(std::move(unit));
+  return units;
+}
+
+std::string over_nodes(const Unit& unit) {
+  std::string text = fmt::format("over {} boxes", *unit.nodes);
+  if (unit.nodes.provenance().origin == Origin::derived) text += " (a Spark has one GPU)";
+  return text;
+}
+
+std::vector<LinkTrouble> link_trouble(const PreflightFacts& facts, const Unit& unit) {
+  std::vector<LinkTrouble> troubles =
+      link_trouble_of_settings(unit.settings, facts.knowledge.gb10().management_interface);
+  if (facts.judged == JudgedPlatform::this_machine && facts.machine.network_links)
+    for (LinkTrouble& trouble : link_trouble_of_machine(*facts.machine.network_links))
+      troubles.push_back(std::move(trouble));
+  return troubles;
+}
+
+std::string clauses(const std::vector<LinkTrouble>& troubles) {
+  std::vector<std::string> texts;
+  for (const LinkTrouble& trouble : troubles) texts.push_back(trouble.clause);
+  return join(texts, "; ");
+}
+
+void add_troubles(const std::vector<LinkTrouble>& troubles, Finding& finding) {
+  for (const LinkTrouble& trouble : troubles) {
+    finding.fixes.push_back(trouble.fix);
+    finding.evidence.push_back(trouble.evidence);
+  }
+}
+
+Finding verdict(Status status, std::string headline) {
+  Finding finding;
+  finding.id = k_id;
+  finding.status = status;
+  finding.headline = std::move(headline);
+  finding.where = Where::workload;
+  return finding;
+}
+
+/// Tensor parallelism in training sends activations over the link twice a layer, forward and backward.
+Finding tensor_training(const Unit& unit) {
+  Finding finding =
+      verdict(Status::fail, fmt::format("{} trains with tensor parallel size {} {}: every layer waits for "
+                                        "the link between the boxes",
+                                        unit.name, unit.tensor, over_nodes(unit)));
+  Fix fix;
+  fix.instruction =
+      "set the tensor parallel size to 1 and use FSDP, ZeRO or DDP over the boxes (pipeline parallelism "
+      "works too); tensor parallelism stays inside one box";
+  fix.verify = "sparkops preflight --only G10";
+  finding.fixes.push_back(std::move(fix));
+  finding.evidence.push_back(
+      {"no public report shows tensor-parallel training over two Sparks working at a useful "
+       "speed; DDP was measured at 1.9 to 2.05 times one box, pipeline at 1.8 to 1.96",
+       {Origin::knowledge, "2026-11-30"}});
+  return finding;
+}
+
+Finding tensor_inference(const PreflightFacts& facts, const Unit& unit) {
+  const std::vector<LinkTrouble> troubles = link_trouble(facts, unit);
+  const std::string what =
+      unit.purpose == Unit::Purpose::inference
+          ? fmt::format("{} serves with tensor parallel size {} {}", unit.name, unit.tensor, over_nodes(unit))
+          : fmt::format("{}: tensor parallel size {} {}", unit.name, unit.tensor, over_nodes(unit));
+  Finding finding;
+  if (!troubles.empty()) {
+    finding = verdict(Status::warn, what + ", and the link is in trouble: " + clauses(troubles));
+  } else if (unit.purpose == Unit::Purpose::unknown) {
+    finding = verdict(Status::warn, what +
+                                        ", and nothing says whether it trains: common for inference, for training "
+                                        "the link is too thin");
+  } else {
+    const bool visible = facts.judged == JudgedPlatform::this_machine && facts.machine.network_links;
+    finding = verdict(Status::pass, what + (visible ? " over a link in order" : "; the link is not visible from here") +
+                                        ": common practice, two all-reduces for each layer and token cross it");
+  }
+  add_troubles(troubles, finding);
+  finding.evidence.push_back(
+      {"two boxes were measured at 1.14 to 2.1 times one for tensor-parallel decoding; a slow box "
+       "drags both, and a model that fits one box gains 1.3 to 1.5",
+       {Origin::knowledge, facts.knowledge.gb10().last_verified}});
+  return finding;
+}
+
+std::string kind_of(const Unit& unit) {
+  std::vector<std::string> kinds = unit.parallelism.data_parallel_kinds;
+  if (unit.parallelism.pipeline.value_or(1) > 1) kinds.push_back("pipeline");
+  return kinds.empty() ? "data or pipeline parallelism" : join(kinds, ", ");
+}
+
+/// Data and pipeline parallelism pass; trouble with the link is named with its fix, for it costs time there too.
+Finding other_over_nodes(const PreflightFacts& facts, const Unit& unit) {
+  const std::vector<LinkTrouble> troubles = link_trouble(facts, unit);
+  Finding finding = verdict(Status::pass, fmt::format("{} runs {} {}: what the link is good for", unit.name,
+                                                      kind_of(unit), over_nodes(unit)));
+  if (!troubles.empty()) finding.headline += ", but slower than need be: " + clauses(troubles);
+  add_troubles(troubles, finding);
+  return finding;
+}
+
+Finding one_node(const Unit& unit, int gpus) {
+  Finding finding = verdict(Status::pass, unit.name + ": one box, nothing crosses the link");
+  if (unit.tensor > gpus)
+    finding.headline += fmt::format(" (but tensor parallel size {} needs {} GPUs in that box, a Spark has one)",
+                                    unit.tensor, unit.tensor);
+  return finding;
+}
+
+Finding judge(const PreflightFacts& facts, const Unit& unit, int gpus) {
+  if (!unit.nodes) {
+    if (unit.tensor < 2)
+      return skipped(k_id,
+                     fmt::format("{}: how many boxes it runs on is unknown ({})", unit.name, unit.nodes.reason()));
+    return skipped(k_id, unit.nodes.reason());
+  }
+  const bool tensor_unknown = !unit.parallelism.tensor && contains(unit.parallelism.tensor.reason(), "set elsewhere");
+  if (unit.crosses() && tensor_unknown) return skipped(k_id, unit.parallelism.tensor.reason());
+  Finding finding;
+  if (!unit.crosses())
+    finding = one_node(unit, gpus);
+  else if (unit.tensor > 1)
+    finding = unit.purpose == Unit::Purpose::training ? tensor_training(unit) : tensor_inference(facts, unit);
+  else
+    finding = other_over_nodes(facts, unit);
+  for (const facts::Setting& setting : unit.parallelism.evidence)
+    finding.evidence.push_back(
+        {fmt::format("{} = {} ({})", setting.key, printable(setting.value, 80), setting.where), {Origin::read, {}}});
+  return finding;
+}
+
+int badness(Status status) {
+  switch (status) {
+    case Status::fail: return 4;
+    case Status::warn: return 3;
+    case Status::skip: return 2;
+    case Status::pass: return 1;
+    case Status::info: return 0;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Finding check_g10_parallelism(const PreflightFacts& facts) {
+  if (facts.workload == nullptr) return not_applicable(k_id, "no workload was named");
+  const int gpus = gpus_per_node(facts);
+  std::optional<Finding> worst;
+  for (const Unit& unit : units_of(*facts.workload, gpus)) {
+    Finding finding = judge(facts, unit, gpus);
+    // Of equally bad ones the one that crosses boxes says more than the one that does not.
+    const bool worse = !worst || badness(finding.status) > badness(worst->status) ||
+                       (finding.status == worst->status && unit.crosses() && contains(worst->headline, "one box"));
+    if (worse) worst = std::move(finding);
+  }
+  return worst ? *worst : not_applicable(k_id, "the workload starts nothing that runs on GPUs");
+}
+
+}  // namespace sparkops::verdicts

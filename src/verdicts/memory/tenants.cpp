@@ -1,0 +1,254 @@
+#include "verdicts/memory/tenants.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.h"
+
+namespace sparkops::verdicts {
+
+namespace {
+
+using facts::LaunchRole;
+using facts::Process;
+using facts::ServerKind;
+
+constexpr const char* k_engine_core = "VLLM::";
+
+bool loads_on_demand(ServerKind kind) {
+  return kind == ServerKind::ollama || kind == ServerKind::lm_studio || kind == ServerKind::comfyui ||
+         kind == ServerKind::triton_server;
+}
+
+/// Puts what is known about a server's defaults into its tenant.
+void add_knowledge(Tenant& tenant, const knowledge::Tables& tables) {
+  if (!tenant.server) return;
+  tenant.loads_on_demand = loads_on_demand(*tenant.server);
+  const knowledge::ServerDefaults* const defaults = tables.server(facts::to_string(*tenant.server));
+  if (defaults == nullptr) return;
+  tenant.default_fraction = defaults->default_fraction;
+  tenant.default_text = defaults->default_text;
+  tenant.cap_advice = defaults->cap_advice;
+}
+
+std::string server_name(const Known<ServerKind>& server, const knowledge::Tables& tables) {
+  if (!server) return "server";
+  const knowledge::ServerDefaults* const defaults = tables.server(facts::to_string(*server));
+  return defaults == nullptr ? std::string(facts::to_string(*server)) : defaults->name;
+}
+
+/// The file of "compose.yaml:12".
+std::string file_of(const std::string& where) {
+  const std::size_t colon = where.rfind(':');
+  const bool is_line = colon != std::string::npos && parse_integer(where.substr(colon + 1)).has_value();
+  return is_line ? where.substr(0, colon) : where;
+}
+
+/// Everything about the machine's processes that is looked up more than once.
+class ProcessView {
+ public:
+  ProcessView(const facts::Machine& machine, const knowledge::Tables& tables) : machine_(machine), tables_(tables) {
+    if (!machine.processes) return;
+    for (const Process& process : machine.processes->processes) {
+      by_pid_[process.pid] = &process;
+      std::vector<facts::Setting> environment;
+      if (process.environment)
+        for (const auto& [name, value] : *process.environment)
+          environment.push_back({name, value, fmt::format("environment of pid {}", process.pid)});
+      launches_[process.pid] = facts::read_launch(process.command_line.value_or({}), environment);
+    }
+  }
+
+  [[nodiscard]] const Process* process(std::int64_t pid) const {
+    const auto found = by_pid_.find(pid);
+    return found == by_pid_.end() ? nullptr : found->second;
+  }
+  [[nodiscard]] const facts::Launch& launch(std::int64_t pid) const { return launches_.at(pid); }
+  [[nodiscard]] bool is_server(std::int64_t pid) const {
+    return by_pid_.contains(pid) && launch(pid).role == LaunchRole::server;
+  }
+  [[nodiscard]] bool is_engine(const Process& process) const {
+    return process.command_line && !process.command_line->empty() &&
+           process.command_line->front().starts_with(k_engine_core);
+  }
+
+  /// The server that a process belongs to: the outermost ancestor that is one, else the process itself.
+  [[nodiscard]] std::int64_t owner(const Process& process) const {
+    constexpr int k_max_ancestors = 16;
+    std::int64_t found = process.pid;
+    std::int64_t at = process.parent;
+    for (int i = 0; i < k_max_ancestors && by_pid_.contains(at) && is_server(at); ++i) {
+      found = at;
+      at = by_pid_.at(at)->parent;
+    }
+    return found;
+  }
+
+  [[nodiscard]] std::string name(const Process& process) const {
+    const facts::Launch& started = launch(process.pid);
+    std::string program = started.name.empty() ? process.name.value_or("process") : started.name;
+    if (started.role == LaunchRole::server && started.server)
+      program =
+          fmt::format("{} ({}, pid {}", server_name(started.server, tables_), printable(program, 80), process.pid);
+    else
+      program = fmt::format("{} (pid {}", printable(program, 80), process.pid);
+    if (process.container) program += ", container " + printable(*process.container, 24);
+    return program + ")";
+  }
+
+  [[nodiscard]] bool has_graphics_only(std::int64_t pid) const {
+    const facts::Gpu* const gpu = machine_.gpu();
+    if (gpu == nullptr || !gpu->latest().processes) return false;
+    const auto& listed = *gpu->latest().processes;
+    const auto found =
+        std::find_if(listed.begin(), listed.end(), [pid](const auto& entry) { return entry.pid == pid; });
+    return found != listed.end() && found->kind == facts::GpuProcess::Kind::graphics;
+  }
+
+ private:
+  const facts::Machine& machine_;
+  const knowledge::Tables& tables_;
+  std::map<std::int64_t, const Process*> by_pid_;
+  std::map<std::int64_t, facts::Launch> launches_;
+};
+
+/// The sum of what a server and its workers hold. A server that NVML's (readable) list does not name holds nothing.
+void add_held(Tenant& tenant, const Process& process, bool list_is_complete) {
+  if (!process.on_gpu) {
+    if (!tenant.held && list_is_complete) tenant.held = as_derived(Bytes{0});
+    return;
+  }
+  if (!process.gpu_memory) {
+    if (!tenant.held || tenant.held->value == 0) tenant.held = process.gpu_memory.as_unknown();
+    return;
+  }
+  tenant.held = as_read(tenant.held.value_or(Bytes{0}) + *process.gpu_memory);
+}
+
+Fix stop_process(const Process& process) {
+  Fix fix;
+  fix.run = fmt::format("kill {}", process.pid);
+  fix.instruction = "ends the process that still holds the memory";
+  fix.changes = "ends that process";
+  fix.verify = "sparkops preflight --only G6";
+  return fix;
+}
+
+void find_orphans(const ProcessView& view, const facts::ProcessTable& table, bool inside_container,
+                  RunningTenants& running) {
+  constexpr std::int64_t k_init = 1;
+  for (const Process& process : table.processes) {
+    const bool zombie = process.state && *process.state == "Z";
+    if (zombie && process.on_gpu)
+      running.orphans.push_back(fmt::format("{} is a zombie and still holds GPU memory", view.name(process)));
+    const bool lost_parent = process.parent == k_init && !view.is_server(k_init);
+    if (!zombie && view.is_engine(process) && lost_parent) {
+      running.orphans.push_back(
+          fmt::format("{} has outlived the server that started it{}", view.name(process),
+                      process.gpu_memory ? " and holds " + format_size(*process.gpu_memory) : ""));
+      running.orphan_fixes.push_back(stop_process(process));
+    }
+  }
+  if (inside_container || !table.gpu_pids_without_process) return;
+  for (const std::int64_t pid : *table.gpu_pids_without_process)
+    running.orphans.push_back(fmt::format("pid {} is in the GPU's list but there is no such process", pid));
+}
+
+/// GPU processes that the process table does not know (it could not be read).
+void add_unlisted(const facts::Machine& machine, RunningTenants& running) {
+  const facts::Gpu* const gpu = machine.gpu();
+  if (machine.processes || gpu == nullptr || !gpu->latest().processes) return;
+  for (const facts::GpuProcess& process : *gpu->latest().processes) {
+    if (process.kind == facts::GpuProcess::Kind::graphics) continue;
+    Tenant tenant;
+    tenant.name = fmt::format("pid {}", process.pid);
+    tenant.is_running = true;
+    tenant.held = process.used_memory;
+    running.tenants.push_back(std::move(tenant));
+  }
+}
+
+Known<bool> list_completeness(const facts::Machine& machine) {
+  if (!machine.gpus) return machine.gpus.as_unknown();
+  const facts::Gpu* const gpu = machine.gpu();
+  if (gpu == nullptr) return unknown("no NVIDIA GPU on this machine");
+  if (gpu->samples.empty()) return unknown("the GPU gave no reading");
+  if (!gpu->latest().processes) return gpu->latest().processes.as_unknown();
+  const bool inside = machine.container && machine.container->inside.value_or(false);
+  if (inside && gpu->latest().processes->empty()) return unknown("the GPU's process list is empty inside a container");
+  return as_read(true);
+}
+
+}  // namespace
+
+std::vector<Tenant> tenants_of_workload(const facts::Workload& workload, const knowledge::Tables& tables) {
+  std::vector<Tenant> tenants;
+  for (const facts::Launch& launch : workload.launches) {
+    if (launch.role == LaunchRole::other) continue;
+    Tenant tenant;
+    tenant.kind = launch.role == LaunchRole::server ? Tenant::Kind::server : Tenant::Kind::trainer;
+    tenant.name = printable(launch.name, 80);
+    if (tenant.kind == Tenant::Kind::server && launch.server)
+      tenant.name += " (" + server_name(launch.server, tables) + ")";
+    tenant.group = file_of(launch.where);
+    tenant.order = launch.order;
+    tenant.profiles = launch.profiles;
+    tenant.server = launch.server;
+    tenant.cap = launch.cap;
+    tenant.held = unknown("it does not run yet");
+    for (const facts::Setting& limit : launch.container_limits)
+      tenant.blind_limits.push_back(limit.key + " " + printable(limit.value, 40));
+    add_knowledge(tenant, tables);
+    tenants.push_back(std::move(tenant));
+  }
+  if (tenants.empty() && workload.trains.value_or(false)) {
+    Tenant tenant;
+    tenant.kind = Tenant::Kind::trainer;
+    tenant.name = printable(workload.name, 120);
+    tenant.held = unknown("it does not run yet");
+    tenants.push_back(std::move(tenant));
+  }
+  return tenants;
+}
+
+RunningTenants tenants_of_machine(const facts::Machine& machine, const knowledge::Tables& tables) {
+  RunningTenants running;
+  running.complete = list_completeness(machine);
+  add_unlisted(machine, running);
+  if (!machine.processes) return running;
+  const ProcessView view(machine, tables);
+  std::map<std::int64_t, std::size_t> tenant_of_owner;
+  for (const Process& process : machine.processes->processes) {
+    const std::int64_t owner = view.owner(process);
+    const facts::Launch& launch = view.launch(owner);
+    const bool is_server = launch.role == LaunchRole::server;
+    if (!process.on_gpu && !is_server) continue;
+    const bool light = process.gpu_memory && *process.gpu_memory < k_light_tenant;
+    if (!is_server && view.has_graphics_only(process.pid) && (light || !process.gpu_memory)) {
+      running.evidence.push_back({view.name(process) + " draws on the GPU", process.gpu_memory.provenance()});
+      continue;
+    }
+    const auto [entry, is_new] = tenant_of_owner.emplace(owner, running.tenants.size());
+    if (is_new) {
+      Tenant tenant;
+      tenant.kind = is_server                            ? Tenant::Kind::server
+                    : launch.role == LaunchRole::trainer ? Tenant::Kind::trainer
+                                                         : Tenant::Kind::other;
+      tenant.name = view.name(*view.process(owner));
+      tenant.is_running = true;
+      tenant.server = launch.server;
+      tenant.cap = launch.cap;
+      tenant.held = unknown("the GPU's process list does not name it");
+      add_knowledge(tenant, tables);
+      running.tenants.push_back(std::move(tenant));
+    }
+    add_held(running.tenants[entry->second], process, running.complete.known());
+  }
+  const bool inside = machine.container && machine.container->inside.value_or(false);
+  find_orphans(view, *machine.processes, inside, running);
+  return running;
+}
+
+}  // namespace sparkops::verdicts
