@@ -2,7 +2,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <limits>
 #include <string>
 
 #include "facts/machine/processes.h"
@@ -37,13 +40,20 @@ TEST(LiveProcesses, ThisProcessIsFoundWhenItIsOnTheGpu) {
   EXPECT_TRUE(table.gpu_pids_without_process->empty());
 }
 
-std::chrono::duration<double, std::milli> best_scan(const Tree& tree) {
-  std::chrono::duration<double, std::milli> best = std::chrono::hours(1);
+/// Processor time of this thread: what a scan costs, however busy the machine is with other things.
+double processor_ms() {
+  timespec now = {};
+  EXPECT_EQ(::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now), 0);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+}
+
+double best_scan_ms(const Tree& tree) {
+  double best = std::numeric_limits<double>::infinity();
   const Root root = tree.root();
   for (int attempt = 0; attempt < 5; ++attempt) {
-    const auto before = std::chrono::steady_clock::now();
+    const double before = processor_ms();
     EXPECT_TRUE(read_processes(root, as_read(std::vector<GpuProcess>{})).process_count);
-    best = std::min<decltype(best)>(best, std::chrono::steady_clock::now() - before);
+    best = std::min(best, processor_ms() - before);
   }
   return best;
 }
@@ -58,16 +68,15 @@ void add_processes(const Tree& tree, int from, int to) {
 
 TEST(CostOfAScan, IsSmall) {
 #ifdef NDEBUG
+  if (::access("/dev/shm", W_OK) == 0) ::setenv("TMPDIR", "/dev/shm", 1);  // proc is no disk either
   const Tree tree;
   add_processes(tree, 1, 301);
-  const auto few = best_scan(tree);
+  const double few = best_scan_ms(tree);
   add_processes(tree, 301, 10'001);
-  const auto many = best_scan(tree);
-  RecordProperty("ms_300", std::to_string(few.count()));
-  RecordProperty("ms_10000", std::to_string(many.count()));
-  std::printf("300 processes: %.2f ms, 10,000: %.1f ms\n", few.count(), many.count());
-  EXPECT_LE(few.count(), 5);
-  EXPECT_LE(many.count(), 120);
+  const double many = best_scan_ms(tree);
+  std::printf("300 processes: %.2f ms, 10,000: %.1f ms\n", few, many);
+  EXPECT_LE(few, 5);
+  EXPECT_LE(many, 120);
 #else
   GTEST_SKIP() << "times are those of an optimised build";
 #endif
