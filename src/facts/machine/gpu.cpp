@@ -26,6 +26,12 @@ bool any_is_busy(const Known<GpuInventory>& inventory) {
          });
 }
 
+bool hangs(const NvmlRecording& recording) {
+  return std::any_of(recording.devices.begin(), recording.devices.end(), [](const NvmlDeviceRecord& device) {
+    return !device.samples.empty() && nvml_hung_call(device.samples.back().answers);
+  });
+}
+
 Known<GpuInventory> read_live(const GpuReadOptions& options) {
   Result<NvmlSession> session = NvmlSession::open();
   if (!session) return unknown(session.error());
@@ -33,7 +39,7 @@ Known<GpuInventory> read_live(const GpuReadOptions& options) {
   append_samples(recording, session->sample(options.deadline));
   Known<GpuInventory> inventory = interpret_nvml(recording);
   if (options.settle.count() <= 0 || !any_is_busy(inventory)) return inventory;
-  for (int i = 0; i < k_further_samples; ++i) {
+  for (int i = 0; i < k_further_samples && !hangs(recording); ++i) {
     std::this_thread::sleep_for(options.settle / k_further_samples);
     append_samples(recording, session->sample(options.deadline));
   }
