@@ -70,7 +70,7 @@ std::string describe_spark(const facts::Machine& machine) {
     parts.emplace_back("GB10");
   }
   const Known<std::string> driver = machine.gpus && machine.gpus->driver_version ? machine.gpus->driver_version
-                                    : machine.identity                         ? machine.identity->driver_version
+                                    : machine.identity                           ? machine.identity->driver_version
                                                        : Known<std::string>(unknown("identity not read"));
   parts.push_back("driver " + driver.value_or("unknown"));
   return join(parts, ", ");
@@ -117,10 +117,10 @@ void add_evidence(const facts::Machine& machine, PlatformJudgement& judgement) {
   }
   add("NVML driver version", machine.gpus->driver_version);
   if (const facts::Gpu* const gpu = machine.gpu())
-    judgement.evidence.push_back({fmt::format("GPU: {}, compute capability {}.{}", gpu->name,
-                                              gpu->compute_capability_major.value_or(-1),
-                                              gpu->compute_capability_minor.value_or(-1)),
-                                  {Origin::read, {}}});
+    judgement.evidence.push_back(
+        {fmt::format("GPU: {}, compute capability {}.{}", gpu->name, gpu->compute_capability_major.value_or(-1),
+                     gpu->compute_capability_minor.value_or(-1)),
+         {Origin::read, {}}});
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ enum class Readiness { ready, ready_with_warnings, blocked };
 /// The one answer, with what stands in parentheses behind it.
 struct PreflightVerdict {
   Readiness readiness = Readiness::blocked;
-  std::string why;             ///< empty when ready
-  bool not_a_spark = false;    ///< blocked for that reason alone or among others
+  std::string why;                 ///< empty when ready
+  bool not_a_spark = false;        ///< blocked for that reason alone or among others
   bool found_out_nothing = false;  ///< no check came to an answer: never a pass
 };
 

@@ -21,7 +21,7 @@ constexpr std::uint64_t k_limiting_reasons =
 
 /// Growth of one counter over the window in nanoseconds; unknown with one sample or where a reading is missing. A
 /// counter that went back (driver reload) says nothing either.
-Known<std::int64_t> growth(Samples samples, Known<std::int64_t> facts::ClocksEventCounters::*counter) {
+Known<std::int64_t> growth(Samples samples, Known<std::int64_t> facts::ClocksEventCounters::* counter) {
   if (samples.size() < 2) return unknown("one sample; a counter needs two");
   const auto& first = samples.front().counters.*counter;
   const auto& last = samples.back().counters.*counter;
@@ -31,7 +31,9 @@ Known<std::int64_t> growth(Samples samples, Known<std::int64_t> facts::ClocksEve
   return as_measured(*last - *first);
 }
 
-bool grows(const Known<std::int64_t>& counter) { return counter.value_or(0) > 0; }
+bool grows(const Known<std::int64_t>& counter) {
+  return counter.value_or(0) > 0;
+}
 
 bool reason_set(const GpuSample& sample, facts::ClocksEventReason reason) {
   return (sample.event_reasons.value_or(0) & static_cast<std::uint64_t>(reason)) != 0;
@@ -126,8 +128,8 @@ ClockAssessment assess_clock_state(Samples samples) {
   }
   if (!latest.sm_clock) return unknown_state(assessment, "SM clock: " + latest.sm_clock.reason());
 
-  const auto wedged_samples = static_cast<std::size_t>(
-      std::find_if_not(samples.rbegin(), samples.rend(), looks_wedged) - samples.rbegin());
+  const auto wedged_samples =
+      static_cast<std::size_t>(std::find_if_not(samples.rbegin(), samples.rend(), looks_wedged) - samples.rbegin());
   if (wedged_samples >= k_wedge_samples) {
     assessment.state = ClockState::wedged;
     return assessment;

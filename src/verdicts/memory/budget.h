@@ -13,12 +13,12 @@ inline constexpr Bytes k_default_reserve = gibibytes(6);
 
 /// What the pool can give. Never the 128 GB of the data sheet and never an NVML memory field.
 struct Budget {
-  Known<Bytes> total;                   ///< MemTotal
-  Known<Bytes> free;                    ///< MemFree: what cudaMemGetInfo and driver-internal allocations see
-  Known<Bytes> available;               ///< MemAvailable, or the HugePages rule, plus swap when asked for
-  Known<Bytes> headroom_now;            ///< free − reserve; may be negative
-  Known<Bytes> headroom_after_flush;    ///< available − reserve; may be negative
-  bool huge_pages_rule = false;         ///< available = HugePages_Free × Hugepagesize, swap counted as zero (NVIDIA's rule)
+  Known<Bytes> total;                 ///< MemTotal
+  Known<Bytes> free;                  ///< MemFree: what cudaMemGetInfo and driver-internal allocations see
+  Known<Bytes> available;             ///< MemAvailable, or the HugePages rule, plus swap when asked for
+  Known<Bytes> headroom_now;          ///< free − reserve; may be negative
+  Known<Bytes> headroom_after_flush;  ///< available − reserve; may be negative
+  bool huge_pages_rule = false;  ///< available = HugePages_Free × Hugepagesize, swap counted as zero (NVIDIA's rule)
   bool huge_pages_rule_is_smaller = false;  ///< … and that is less than MemAvailable
   Bytes reserve = k_default_reserve;
 };

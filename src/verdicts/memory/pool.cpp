@@ -69,9 +69,9 @@ bool gpu_job_is_running(const facts::Machine& machine) {
   if (gpu == nullptr) return false;
   const facts::GpuSample& sample = gpu->latest();
   const bool compute_process =
-      sample.processes && std::any_of(sample.processes->begin(), sample.processes->end(), [](const facts::GpuProcess& process) {
-        return process.kind != facts::GpuProcess::Kind::graphics;
-      });
+      sample.processes &&
+      std::any_of(sample.processes->begin(), sample.processes->end(),
+                  [](const facts::GpuProcess& process) { return process.kind != facts::GpuProcess::Kind::graphics; });
   return compute_process || (sample.utilization && sample.utilization->value >= k_busy_utilization);
 }
 

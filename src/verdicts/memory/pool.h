@@ -9,12 +9,12 @@ namespace sparkops::verdicts {
 /// Who holds the pool, as far as the kernel and NVML tell. CUDA memory appears in no meminfo field on GB10: it only
 /// shows as a fall of MemFree, and per process through NVML.
 struct PoolAttribution {
-  Known<Bytes> page_cache;    ///< Cached + Buffers + SwapCached − Shmem
-  Known<Bytes> anonymous;     ///< AnonPages
-  Known<Bytes> shared;        ///< Shmem: tmpfs and shared mappings
-  Known<Bytes> kernel;        ///< slab, page tables, kernel stacks
-  Known<Bytes> gpu;           ///< NVML, sum over processes; unknown inside a container (the list is empty there)
-  Known<Bytes> unexplained;   ///< total − free − all of the above; unknown when one of them is
+  Known<Bytes> page_cache;   ///< Cached + Buffers + SwapCached − Shmem
+  Known<Bytes> anonymous;    ///< AnonPages
+  Known<Bytes> shared;       ///< Shmem: tmpfs and shared mappings
+  Known<Bytes> kernel;       ///< slab, page tables, kernel stacks
+  Known<Bytes> gpu;          ///< NVML, sum over processes; unknown inside a container (the list is empty there)
+  Known<Bytes> unexplained;  ///< total − free − all of the above; unknown when one of them is
 };
 
 [[nodiscard]] PoolAttribution attribute_pool(const facts::Machine& machine);

@@ -58,7 +58,7 @@ TEST(KnownPrograms, Trainers) {
 
 TEST(KnownPrograms, ScriptsNamedAfterTraining) {
   EXPECT_EQ(described("python train.py"), "possible trainer train.py");
-  EXPECT_EQ(described("python3 -u /work/run_sft.py"), "possible trainer run_sft.py");
+  EXPECT_EQ(described("python3 -u /app/run_sft.py"), "possible trainer run_sft.py");
   EXPECT_EQ(described("python pretrain_gpt.py --tp 1"), "possible trainer pretrain_gpt.py");
   EXPECT_EQ(described("python my-finetune-70b.py"), "possible trainer my-finetune-70b.py");
   EXPECT_EQ(described("python fine_tune.py"), "possible trainer fine_tune.py");
