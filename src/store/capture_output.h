@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/archive.h"
+#include "base/result.h"
+
+namespace sparkops::store {
+
+/// Writes a capture file. It appears under its name only when it is complete and on the disk. Errors: usage when the
+/// name is taken, or what the file system says.
+[[nodiscard]] Result<void> write_capture_file(const std::string& path, const std::vector<ArchiveEntry>& entries);
+
+/// Writes the same as a directory tree, which appears under its name only when it is complete. What a file system
+/// cannot hold is shown as docs/capture-format.md says: an unreadable file is a link to itself. Errors as above.
+[[nodiscard]] Result<void> write_capture_tree(const std::string& path, const std::vector<ArchiveEntry>& entries);
+
+}  // namespace sparkops::store

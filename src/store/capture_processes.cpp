@@ -1,0 +1,59 @@
+#include "store/capture_processes.h"
+
+#include "base/text.h"
+
+namespace sparkops::store {
+
+namespace {
+
+constexpr std::size_t k_most_processes = 20'000;
+
+std::vector<std::int64_t> all_pids(const Root& root) {
+  std::vector<std::int64_t> pids;
+  const auto entries = root.list("proc");
+  if (!entries) return pids;
+  for (const DirectoryEntry& entry : *entries)
+    if (const auto pid = parse_integer(entry.name); pid && *pid > 0) pids.push_back(*pid);
+  return pids;
+}
+
+void capture_whole(Collector& collector, const std::string& directory) {
+  collector.add_file(directory + "/comm", Treatment::text);
+  collector.add_file(directory + "/stat", Treatment::text);
+  collector.add_file(directory + "/status", Treatment::text);
+  collector.add_file(directory + "/cgroup", Treatment::text);
+  collector.add_file(directory + "/cmdline", Treatment::command_line);
+  collector.add_file(directory + "/environ", Treatment::environment);
+}
+
+void capture_outline(Collector& collector, const std::string& directory) {
+  collector.add_file(directory + "/comm", Treatment::text);
+  collector.add_file(directory + "/stat", Treatment::text);
+  collector.add_file(directory + "/cmdline", Treatment::first_word);
+}
+
+}  // namespace
+
+std::vector<std::string> capture_processes(Collector& collector, const std::set<std::int64_t>& pids) {
+  const Root& root = collector.root();
+  std::int64_t own = 0;
+  if (const auto self = root.read_link("proc/self")) own = parse_integer(*self).value_or(0);
+  const std::vector<std::int64_t> all = all_pids(root);
+  std::vector<std::string> left_out{
+      "arguments and environment of processes that hold no GPU and are no known server or trainer"};
+  collector.add_directory("proc");
+  std::size_t count = 0;
+  for (const std::int64_t pid : all) {
+    const std::string directory = "proc/" + std::to_string(pid);
+    const bool whole = pid == 1 || pid == own || pids.contains(pid);
+    if (!whole && count >= k_most_processes) continue;
+    ++count;
+    collector.add_directory(directory);
+    whole ? capture_whole(collector, directory) : capture_outline(collector, directory);
+  }
+  if (all.size() > count)
+    left_out.push_back(std::to_string(all.size() - count) + " of " + std::to_string(all.size()) + " processes");
+  return left_out;
+}
+
+}  // namespace sparkops::store
