@@ -51,8 +51,8 @@ CommandSpec explain_command() {
       .shown_first = true,
       .summary = "what a gotcha, a topic or a symptom means and what to do, with dates and sources",
       .description =
-          "Without words: the list of what can be asked. With a number (G3, g03, 3) or a topic: that entry. With any\n"
-          "other words: the entry that describes best what you see. What is contested is said to be contested, and an\n"
+          "Without words: the list of what can be asked. With a number (G3, g03, 3) or a topic: that entry. With any "
+          "other words: the entry that describes best what you see. What is contested is said to be contested, and an "
           "entry that has not been verified for 180 days says so.\n"
           "\n"
           "Files in /etc/sparkops/knowledge and in $SPARKOPS_KNOWLEDGE replace single entries of what is compiled in.",

@@ -21,13 +21,17 @@ bool is_command(std::string_view paragraph) {
   return paragraph.starts_with("$ ") || paragraph.starts_with(">>> ");
 }
 
-/// Paragraphs, each wrapped and indented; commands as they stand, so that they can be pasted.
+/// Paragraphs, each wrapped and indented, with an empty line between them; commands as they stand, so that they can be
+/// pasted, right below what introduces them.
 std::string paragraphs(std::string_view text, const TextStyle& style) {
   std::string result;
   for (const auto paragraph : split_lines(text)) {
-    result +=
-        is_command(paragraph) ? fmt::format("{}{}", k_indent, paragraph) : wrap(k_indent, paragraph, width_of(style));
-    result += '\n';
+    if (is_command(paragraph)) {
+      result += fmt::format("{}{}\n", k_indent, paragraph);
+      continue;
+    }
+    if (!result.empty()) result += '\n';
+    result += wrap(k_indent, paragraph, width_of(style)) + '\n';
   }
   return result;
 }

@@ -156,8 +156,9 @@ class Judgement {
                               : "the playbook could not be read: " + printable(facts_.playbook->not_read.front(), 300);
       return finding_;
     }
-    if (warn_of_stale_rows() || warn_of_age()) return finding_;
-    inform_or_pass();
+    if (!warn_of_stale_rows() && !warn_of_age()) inform_or_pass();
+    if (facts_.open_issues != nullptr && !*facts_.open_issues)
+      finding_.headline += "; GitHub did not tell (" + printable(facts_.open_issues->reason(), 300) + ")";
     return finding_;
   }
 
@@ -241,7 +242,7 @@ class Judgement {
   void inform_or_pass() {
     std::vector<std::string> notes;
     if (!unknown_.empty()) notes.push_back("nothing is known about " + list_of(unknown_));
-    if (!issues_.empty()) notes.push_back(fmt::format("open as of {}: {}", issues_as_of_, list_of(issues_)));
+    if (!issues_.empty()) notes.push_back(fmt::format("open issues as of {}: {}", issues_as_of_, list_of(issues_)));
     if (!images_.empty()) notes.push_back(images_.front());
     if (facts_.playbook->commit_time && date_of(*facts_.playbook->commit_time) < date_)
       notes.push_back(fmt::format("checked out {}, before the table's date", date_of(*facts_.playbook->commit_time)));
