@@ -1,6 +1,7 @@
 #include "facts/machine/nvml_questions.h"
 
 #include <iterator>
+#include <string_view>
 
 namespace sparkops::facts {
 namespace {
@@ -32,6 +33,12 @@ bool older_form_may_answer(const NvmlAnswer& answer) {
   return answer.kind == NvmlAnswer::Kind::no_symbol || answer.code == nvml_code::k_not_supported ||
          answer.code == k_function_not_found || answer.code == k_argument_version_mismatch ||
          answer.code == k_deprecated;
+}
+
+/// By text: the same literal may lie at different addresses in different source files, and the wrong struct for a call
+/// is a write beyond its end.
+bool is(std::string_view call, std::string_view other) {
+  return call == other;
 }
 
 bool succeeded(const NvmlAnswer& answer) {
@@ -90,12 +97,12 @@ void NvmlQuestions::ask_identity(Device device, NvmlAnswers& page) const {
     notebook_.ask(page, call, [&] { return library_.text(call, device); });
   }
   ask_first_of(notebook_, page, k_pci_calls, [&](const char* call) {
-    return call == k_pci_calls.front() ? library_.pci(call, device) : library_.pci_old(call, device);
+    return is(call, k_pci_calls.front()) ? library_.pci(call, device) : library_.pci_old(call, device);
   });
   notebook_.ask(page, "nvmlDeviceGetCudaComputeCapability",
                 [&] { return library_.capability("nvmlDeviceGetCudaComputeCapability", device); });
   ask_first_of(notebook_, page, k_memory_calls, [&](const char* call) {
-    return call == k_memory_calls.front() ? library_.memory_v2(call, device) : library_.memory(call, device);
+    return is(call, k_memory_calls.front()) ? library_.memory_v2(call, device) : library_.memory(call, device);
   });
   notebook_.ask(page, "nvmlDeviceGetAddressingMode",
                 [&] { return library_.addressing_mode("nvmlDeviceGetAddressingMode", device); });
@@ -168,7 +175,7 @@ void NvmlQuestions::ask_fields(Device device, const std::vector<std::uint32_t>& 
 void NvmlQuestions::ask_processes(Device device, NvmlAnswers& page) const {
   for (const auto& calls : {k_compute_process_calls, k_graphics_process_calls}) {
     ask_first_of(notebook_, page, calls, [&](const char* call) {
-      return call == calls.back() ? library_.processes_old(call, device) : library_.processes(call, device);
+      return is(call, calls.back()) ? library_.processes_old(call, device) : library_.processes(call, device);
     });
   }
 }
