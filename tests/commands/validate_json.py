@@ -38,7 +38,8 @@ def main():
     program, schema_folder, machine_folder = sys.argv[1:4]
     schemas = load(schema_folder)
     machines = sorted(glob.glob(os.path.join(machine_folder, "*.machine")))
-    calls = [("explain.schema.json", ["explain", "--json", *topic]) for topic in ([], ["G3"], ["--list"], ["headroom"])]
+    topics = ([], ["G3"], ["--list"], ["headroom"], ["the box freezes"])
+    calls = [("explain.schema.json", ["explain", "--json", *topic]) for topic in topics]
     for root in [[], *(["--root", machine] for machine in machines)]:
         calls.append(("preflight.schema.json", ["preflight", "--json", *root]))
         calls.append(("status.schema.json", ["status", "--json", *root]))
@@ -54,6 +55,11 @@ def main():
         for error in errors:
             print(f"{' '.join(arguments)}: {error[:300]}")
     with tempfile.TemporaryDirectory() as folder:
+        captured = run(program, ["capture", "--json", "--root", machines[0], os.path.join(folder, "again.machine")])
+        checked += 1
+        for error in validator(schemas, "capture.schema.json").iter_errors(json.loads(captured.stdout)):
+            violations += 1
+            print(f"capture: {error.message[:300]}")
         report = os.path.join(folder, "env-report.json")
         run(program, ["preflight", "--root", machines[0], "--report", report])
         with open(report, encoding="utf-8") as file:

@@ -1,0 +1,75 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "run_program.h"
+
+namespace sparkops {
+namespace {
+
+using sparkops::testing::run_sparkops;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+TEST(Explain, NumbersTopicsAndWordsAreAnswered) {
+  for (const char* number : {"G3", "g03", "3"}) {
+    const auto result = run_sparkops({"explain", number});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, StartsWith("G3  "));
+  }
+  EXPECT_THAT(run_sparkops({"explain", "page-cache"}).out, StartsWith("page-cache  "));
+  EXPECT_THAT(run_sparkops({"explain", "the", "box", "freezes"}).out, HasSubstr("\numa-freeze  "));
+  EXPECT_THAT(run_sparkops({"explain"}).out, HasSubstr("  G10  "));
+}
+
+TEST(Explain, UnknownWordsAreAUsageErrorWithAWayOut) {
+  const auto slip = run_sparkops({"explain", "pagecahce"});
+  EXPECT_EQ(slip.exit_code, 2);
+  EXPECT_THAT(slip.out, IsEmpty());
+  EXPECT_THAT(slip.err, HasSubstr("did you mean page-cache?"));
+  EXPECT_THAT(run_sparkops({"explain", "xylophone"}).err, HasSubstr("sparkops explain --list"));
+  EXPECT_EQ(run_sparkops({"explain", "G3", "--list"}).exit_code, 2);
+}
+
+class OwnKnowledge : public ::testing::Test {
+ protected:
+  OwnKnowledge() {
+    std::string name = (std::filesystem::temp_directory_path() / "sparkops-own-XXXXXX").string();
+    directory_ = ::mkdtemp(name.data()) != nullptr ? name : "";
+  }
+  ~OwnKnowledge() override { std::filesystem::remove_all(directory_); }
+  void SetUp() override { ASSERT_FALSE(directory_.empty()); }
+
+  void write_topics(const std::string& content) const { std::ofstream(directory_ + "/topics.yaml") << content; }
+  [[nodiscard]] sparkops::testing::ProgramResult explain(const std::string& words) const {
+    return run_sparkops({"explain", words}, {{"SPARKOPS_KNOWLEDGE", directory_}});
+  }
+  std::string directory_;
+};
+
+TEST_F(OwnKnowledge, AnEntryOfOurOwnIsShownWithItsAge) {
+  write_topics(
+      "- id: our-rack\n  title: where the boxes stand\n  text: Second shelf.\n"
+      "  sources: [{title: the wiki}]\n  last_verified: 2025-01-15\n");
+  const auto result = explain("our-rack");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("Second shelf."));
+  EXPECT_THAT(result.out, HasSubstr("Last verified 2025-01-15: "));
+  EXPECT_THAT(result.out, HasSubstr("It may have aged"));
+  EXPECT_THAT(result.err, IsEmpty());
+}
+
+TEST_F(OwnKnowledge, ABrokenEntryIsNamedAndTheCompiledInOneShown) {
+  write_topics("- id: swap\n  title: mine\n  colour: green\n");
+  const auto result = explain("swap");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, StartsWith("swap  swap on a unified pool"));
+  EXPECT_THAT(result.err, HasSubstr(directory_ + "/topics.yaml:3: unknown field 'colour'"));
+}
+
+}  // namespace
+}  // namespace sparkops
