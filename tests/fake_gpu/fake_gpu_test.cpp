@@ -101,6 +101,15 @@ TEST_F(Library, ValuesStepRampAndGrow) {
   EXPECT_NEAR(static_cast<double>(energy), 3500, 50);
 }
 
+TEST_F(Library, AScenarioCanBeEnteredLate) {
+  setenv("FAKE_GPU_START_S", "90", 1);
+  use("profile gb10\ndriver 580.159.03\nat 80\npower_mw 5\n");
+  unsigned value = 0;
+  ASSERT_EQ(number("nvmlDeviceGetPowerUsage", device(), value), 0);
+  unsetenv("FAKE_GPU_START_S");
+  EXPECT_EQ(value, 5U);
+}
+
 TEST_F(Library, Gb10RefusesMemoryAndDiscreteTellsIt) {
   use("profile gb10\ndriver 580.159.03\n");
   nvmlMemory_t memory = {};

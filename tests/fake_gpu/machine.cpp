@@ -48,7 +48,8 @@ void load(State& s, const std::string& path, const struct timespec& modified) {
   if (error.empty()) s.scenario = parse_scenario(content.str(), error);
   s.usable = error.empty();
   if (!s.usable) std::fprintf(stderr, "fake GPU: scenario '%s': %s\n", path.c_str(), error.c_str());
-  s.zero_s = s.scenario.epoch_s.value_or(seconds_since_1970());
+  const char* const start = std::getenv("FAKE_GPU_START_S");
+  s.zero_s = s.scenario.epoch_s.value_or(seconds_since_1970() - (start == nullptr ? 0 : std::strtod(start, nullptr)));
 }
 
 void refresh(State& s) {
