@@ -76,6 +76,12 @@ std::string describe_spark(const facts::Machine& machine) {
   return join(parts, ", ");
 }
 
+std::string why_gpu_does_not_answer(const facts::Machine& machine) {
+  if (!machine.gpu_was_asked) return "";
+  if (!machine.gpus) return machine.gpus.reason();
+  return machine.gpus->gpus.empty() ? "NVML lists no GPU" : "";
+}
+
 void note_mismatches(const facts::Machine& machine, PlatformJudgement& judgement) {
   if (machine.identity && machine.identity->architecture && *machine.identity->architecture != k_gb10_architecture)
     judgement.mismatches.push_back(*machine.identity->architecture + " instead of aarch64");
@@ -132,6 +138,7 @@ PlatformJudgement judge_platform(const facts::Machine& machine) {
     judgement.id = "dgx-spark";
     judgement.headline = describe_spark(machine);
     note_mismatches(machine, judgement);
+    judgement.gpu_does_not_answer = why_gpu_does_not_answer(machine);
   } else {
     judgement.id = describe_other(machine);
     judgement.headline = judgement.id;

@@ -17,6 +17,9 @@ struct PlatformJudgement {
   std::string id;        ///< "dgx-spark", or what the machine is: "x86_64 Linux without an NVIDIA GPU"
   std::string headline;  ///< the box in one line: "NVIDIA DGX Spark (GB10), aarch64, driver 580.159.03, …"
   std::vector<std::string> mismatches;  ///< readings that contradict a GB10, e.g. "x86_64 instead of aarch64"
+  /// Why the GPU of a GB10 cannot be used at all (driver not loaded, no answer, no device in this container): empty
+  /// when it answers, and for other machines. A job that needs the GPU cannot start then, whatever the ten checks say.
+  std::string gpu_does_not_answer;
   std::vector<Evidence> evidence;
 };
 

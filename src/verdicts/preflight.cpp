@@ -65,6 +65,12 @@ PreflightVerdict decide(const PreflightFacts& facts, const PlatformJudgement& pl
     verdict.why = failed ? what + "; " + verdict.why : what;
     return verdict;
   }
+  if (judges_this_machine && !platform.gpu_does_not_answer.empty()) {
+    verdict.why =
+        "the GPU does not answer: " + platform.gpu_does_not_answer + (verdict.why.empty() ? "" : "; " + verdict.why);
+    verdict.found_out_nothing = false;
+    return verdict;
+  }
   if (has(findings, Status::fail)) return verdict;
   const bool mismatch = judges_this_machine && !platform.mismatches.empty();
   if (mismatch) verdict.why = join(platform.mismatches, ", ") + (verdict.why.empty() ? "" : "; " + verdict.why);
@@ -105,6 +111,7 @@ PreflightResult run_preflight(const PreflightFacts& facts, const CheckSelection&
     result.platform.headline = fmt::format("judged for {} (knowledge of {}); this machine is: {}", gb10.name,
                                            gb10.last_verified, result.platform.headline);
     result.platform.mismatches.clear();
+    result.platform.gpu_does_not_answer.clear();
   }
   result.budget = budget_of(facts);
   result.verdict = decide(facts, result.platform, result.findings);

@@ -35,7 +35,8 @@ using CheckSelection = std::vector<std::string>;
 [[nodiscard]] CheckSelection checks_named_by_workload(const PreflightFacts& facts);
 
 /// Runs the selected checks (empty selection: all). A check that throws becomes a SKIP with its reason and takes no
-/// other check down. Blocked: any FAIL, or a machine that is no GB10 (unless the workload is judged for one).
+/// other check down. Blocked: any FAIL, a machine that is no GB10 (unless the workload is judged for one), or a GB10
+/// whose GPU does not answer at all.
 [[nodiscard]] PreflightResult run_preflight(const PreflightFacts& facts, const CheckSelection& selection);
 
 /// "ready", "ready-with-warnings (…)", "blocked (…)".

@@ -25,33 +25,42 @@ struct Expected {
 /// Those of the ten checks that are not built yet are SKIP on every machine: G1, G2, G5, G7.
 const std::vector<Expected>& expectations() {
   static const std::vector<Expected> all{
-      {"spark-idle-healthy",
-       "SSIISPSIIIx",
-       {{"G4 ", "idle"}, {"G6 ", ""}},
-       "ready-with-warnings (not checked: G1, G2, G5, G7)",
-       0},
+      {"spark-idle-healthy", "SSIISPSIII", {{"G4 ", "idle"}}, "ready-with-warnings (not checked: G1, G2, G5, G7)", 0},
       {"spark-full-page-cache", "SSWISPSIII", {{"G3 ", ".safetensors"}}, "ready-with-warnings (warned: G3;", 0},
       {"spark-fragmented", "SSWISPSIII", {{"G3 ", "no free block of 32 MiB"}}, "ready-with-warnings (warned: G3;", 0},
-      {"spark-wedged", "SSIFS?SIII", {{"G4 ", "power delivery is wedged"}}, "blocked (G4: power delivery is wedged", 1},
-      {"spark-uncapped-vllm", "SS??SWSIII", {{"G6 ", "vllm"}}, "ready-with-warnings (warned: ", 0},
+      {"spark-wedged", "SSIFSWSIII", {{"G4 ", "power delivery is wedged"}}, "blocked (G4: power delivery is wedged", 1},
+      {"spark-uncapped-vllm", "SSIISWSIII", {{"G6 ", "no memory cap"}}, "ready-with-warnings (warned: G6;", 0},
       {"spark-capped-vllm-and-trainer",
-       "SS??SPSIII",
+       "SSIPSPSIII",
        {{"G6 ", "0.4"}},
        "ready-with-warnings (not checked: G1, G2, G5, G7)",
        0},
-      {"spark-ngc-container", "SSI?S?SIPI", {{"G9 ", "PyTorch"}}, "ready-with-warnings (", 0},
-      {"spark-two-node-mtu", "SSIIS?SIII", {}, "ready-with-warnings (", 0},
-      {"laptop-x86", "SS?S??SI?I", {}, "blocked (not a DGX Spark: x86_64 Linux without an NVIDIA GPU", 3},
-      {"spark-thermal-software",
-       "SS?WS?SIII",
-       {{"G4 ", "software thermal slowdown"}},
-       "ready-with-warnings (warned: G4;",
+      {"spark-ngc-container",
+       "SSIISPSIPI",
+       {{"G6 ", "process list is empty"}, {"G9 ", "PyTorch"}},
+       "ready-with-warnings (not checked: G1,",
        0},
-      {"spark-power-limited-healthy", "SS?PS?SIII", {{"G4 ", "normal"}}, "ready-with-warnings (", 0},
-      {"spark-driver-not-loaded", "SSIS??SIII", {{"G4 ", "driver"}}, "ready-with-warnings (", 0},
-      {"spark-nvml-hung", "SSIS??SIII", {{"G4 ", "return"}}, "ready-with-warnings (", 0},
-      {"spark-hugepages", "SSWIS?SIII", {{"G3 ", "huge pages"}}, "ready-with-warnings (warned: G3;", 0},
-      {"spark-swapping", "SSW?S?SIII", {{"G3 ", "swapped"}}, "ready-with-warnings (warned: G3", 0},
+      {"spark-two-node-mtu", "SSIISPSIII", {}, "ready-with-warnings (not checked: G1, G2, G5, G7)", 0},
+      {"laptop-x86", "SSISSSSIII", {}, "blocked (not a DGX Spark: x86_64 Linux without an NVIDIA GPU", 3},
+      {"spark-memory-host-and-cuda", "SSIPSWSIII", {{"G6 ", "60.0 GiB"}}, "ready-with-warnings (warned: G6;", 0},
+      {"spark-thermal-software",
+       "SSIWSWSIII",
+       {{"G4 ", "software thermal slowdown"}},
+       "ready-with-warnings (warned: G4, G6;",
+       0},
+      {"spark-power-limited-healthy", "SSIPSWSIII", {{"G4 ", "normal"}}, "ready-with-warnings (warned: G6;", 0},
+      {"spark-driver-not-loaded",
+       "SSISSSSIII",
+       {{"G4 ", "not loaded"}},
+       "blocked (the GPU does not answer: NVML: Driver Not Loaded (9)",
+       1},
+      {"spark-nvml-hung",
+       "SSISSSSIII",
+       {{"G4 ", "has not returned"}},
+       "blocked (the GPU does not answer: NVML call",
+       1},
+      {"spark-hugepages", "SSWISPSIII", {{"G3 ", "huge pages"}}, "ready-with-warnings (warned: G3;", 0},
+      {"spark-swapping", "SSWPSWSIII", {{"G3 ", "swapped"}}, "ready-with-warnings (warned: G3, G6;", 0},
   };
   return all;
 }
@@ -62,7 +71,8 @@ std::string word_of(char letter) {
     case 'F': return "FAIL";
     case 'W': return "WARN";
     case 'S': return "SKIP";
-    default: return "INFO";
+    case 'I': return "INFO";
+    default: return "no such letter";
   }
 }
 
@@ -83,6 +93,11 @@ TEST_P(PreflightMachine, IsJudgedLineByLine) {
   EXPECT_NE(line_after(result.out, "headroom: "), "");
 }
 
+/// Instead of the bytes of the structure in a failure message.
+void PrintTo(const Expected& expected, std::ostream* out) {
+  *out << expected.machine;
+}
+
 INSTANTIATE_TEST_SUITE_P(Fixtures, PreflightMachine, ::testing::ValuesIn(expectations()),
                          [](const ::testing::TestParamInfo<Expected>& expected) {
                            std::string name = expected.param.machine;
@@ -100,6 +115,17 @@ TEST(PreflightText, HasTheContractsOrder) {
     if (!line.starts_with("  ")) starts.push_back(line.substr(0, line.find_first_of(" :")));
   EXPECT_THAT(starts, ::testing::ElementsAre("box", "G1", "G2", "G3", "G4", "G5", "G6", "G7", "G8", "G9", "G10",
                                              "headroom", "verdict"));
+}
+
+TEST(PreflightTwoSparks, AnUnequalTwinWarnsOnceTensorsAreToCrossIt) {
+  const std::vector<std::string> start{
+      "preflight", "--root", machine_path("spark-two-node-mtu"), "--only", "G10", "--", "vllm", "serve", "m"};
+  std::vector<std::string> crossing = start;
+  crossing.insert(crossing.end(), {"--tensor-parallel-size", "2", "--nnodes", "2"});
+  const ProgramResult result = run_sparkops(crossing);
+  EXPECT_THAT(line_after(result.out, "G10 "), StartsWith("WARN: ")) << result.out;
+  EXPECT_THAT(result.out, HasSubstr("1500"));
+  EXPECT_THAT(line_after(run_sparkops(start).out, "G10 "), StartsWith("PASS: "));
 }
 
 TEST(PreflightLaptop, HasNoPassOnFactsItCouldNotRead) {

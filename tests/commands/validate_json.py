@@ -9,12 +9,17 @@ import os
 import subprocess
 import sys
 import tempfile
+import warnings
 
 try:
     import jsonschema
 except ImportError:
     print("skipped: python3-jsonschema is not installed")
     sys.exit(77)
+
+
+# Newer versions call RefResolver deprecated; Debian 12 and Ubuntu 24.04 have no successor yet.
+warnings.simplefilter("ignore", DeprecationWarning)
 
 
 def load(folder):

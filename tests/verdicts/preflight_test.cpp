@@ -75,6 +75,22 @@ TEST(Preflight, AnUnknownMachineIsNotCalledAnotherOne) {
               HasSubstr("could not find out whether this is a DGX Spark"));
 }
 
+TEST(Preflight, ASparkWhoseGpuDoesNotAnswerIsNotReady) {
+  facts::Machine machine = healthy_spark();
+  machine.gpus = unknown("NVML: Driver Not Loaded (9)");
+  const PreflightResult result = run_preflight(facts_of(machine), {});
+  EXPECT_EQ(result.verdict.readiness, Readiness::blocked);
+  EXPECT_FALSE(result.verdict.not_a_spark);
+  EXPECT_THAT(to_string(result.verdict), HasSubstr("the GPU does not answer: NVML: Driver Not Loaded (9)"));
+}
+
+TEST(Preflight, ACaptureWithoutNvmlAnswersSaysNothingAboutTheGpu) {
+  facts::Machine machine = healthy_spark();
+  machine.gpus = unknown("sparkops/nvml.json: does not exist");
+  machine.gpu_was_asked = false;
+  EXPECT_EQ(run_preflight(facts_of(machine), {"G3"}).verdict.readiness, Readiness::ready);
+}
+
 TEST(Preflight, AMismatchOfIdentityIsAWarning) {
   facts::Machine machine = healthy_spark();
   change(machine.gpus, [](facts::GpuInventory& inventory) { inventory.cuda_version = as_read(12080); });

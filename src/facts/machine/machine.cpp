@@ -122,6 +122,7 @@ Machine read_machine(const Root& root, const MachineReadOptions& options) {
   machine.root_name = root.name();
   machine.is_live = root.is_live();
   machine.taken = time_of_machine(root);
+  machine.gpu_was_asked = root.is_live() || root.exists("sparkops/nvml.json");
 
   // Every closure owns a copy of the root and of its options: its thread may outlive this call.
   const TimedPart<GpuInventory> gpus("NVML",

@@ -26,6 +26,8 @@ struct Machine {
   Known<Container> container;
   Known<Memory> memory;
   Known<GpuInventory> gpus;
+  bool gpu_was_asked =
+      true;  ///< false: a capture that holds no NVML answers, so that `gpus` says nothing about the GPU
   Known<ProcessTable> processes;
   Known<Sensors> sensors;
   Known<KernelLog> kernel_log;

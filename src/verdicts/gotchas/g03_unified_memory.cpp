@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/text.h"
 #include "verdicts/gotchas/gotcha.h"
@@ -21,14 +22,44 @@ constexpr Bytes k_enough_to_expect_blocks = gibibytes(16);
 /// The driver's own structures and the kernel's explain a few GiB; leaked CUDA memory was seen at 33 GiB and more.
 constexpr Bytes k_large_residue = gibibytes(16);
 constexpr std::size_t k_files_named = 3;
+/// gb10-facts §2.5: cgroup and RSS ledgers hold none of it.
+constexpr const char* k_no_guard =
+    "nothing guards this pool: earlyoom, systemd-oomd and cgroup limits do not see CUDA memory, and this version has "
+    "no guard";
+constexpr const char* k_no_guard_date = "2026-11-30";
 
 struct Reasons {
   std::vector<std::string> warnings;  ///< each a clause of the headline
   std::vector<Fix> fixes;
 };
 
+/// Whole GiB, rounded down as the headroom line does.
 std::string gib(Bytes bytes) {
-  return fmt::format("{:.0f} GiB", in_gib(bytes));
+  return fmt::format("{:.0f} GiB", std::floor(in_gib(bytes)));
+}
+
+std::string_view base_name(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+/// `files` come largest first.
+std::vector<facts::CachedFile> largest_holders(const std::vector<facts::CachedFile>& files) {
+  std::vector<facts::CachedFile> holders;
+  for (const facts::CachedFile& file : files)
+    if (holders.size() < k_files_named && file.cached.value > 0) holders.push_back(file);
+  return holders;
+}
+
+/// GNU dd with nocache and count=0 is posix_fadvise(DONTNEED) on a whole file, after its dirty pages are written.
+Fix give_back(const std::vector<facts::CachedFile>& holders) {
+  std::vector<std::string> paths;
+  for (const facts::CachedFile& file : holders) paths.push_back(file.path);
+  return {.run = "for f in " + shell_quoted(paths) +
+                 "; do dd of=\"$f\" oflag=nocache conv=notrunc,nocreat,fdatasync count=0 status=none; done",
+          .instruction = "gives back the page cache of these files; they must be yours",
+          .needs_root = false,
+          .changes = "the cached pages of these files",
+          .verify = "sparkops preflight --only G3"};
 }
 
 void judge_headroom(const Budget& budget, const facts::Memory& memory, Reasons& reasons) {
@@ -37,26 +68,19 @@ void judge_headroom(const Budget& budget, const facts::Memory& memory, Reasons& 
   if (*budget.headroom_now >= k_small_headroom || gain < k_worthwhile_flush) return;
   std::string clause = fmt::format("headroom {} now, {} after a flush of the page cache", gib(*budget.headroom_now),
                                    gib(*budget.headroom_after_flush));
-  std::vector<std::string> paths;
   if (memory.cached_files) {
+    const std::vector<facts::CachedFile> holders = largest_holders(*memory.cached_files);
     std::vector<std::string> names;
-    for (const facts::CachedFile& file : *memory.cached_files) {
-      if (names.size() == k_files_named || file.cached.value == 0) break;
-      names.push_back(fmt::format("{} {}", printable(file.path, 200), format_size(file.cached)));
-      paths.push_back(file.path);
+    for (const facts::CachedFile& file : holders)
+      names.push_back(fmt::format("{} {}", printable(base_name(file.path), 80), format_size(file.cached)));
+    if (!holders.empty()) {
+      clause += ", held by " + join(names, ", ");
+      reasons.fixes.push_back(give_back(holders));
     }
-    if (!names.empty()) clause += ": " + join(names, ", ");
   } else {
     clause += " (files not named: " + memory.cached_files.reason() + ")";
   }
   reasons.warnings.push_back(clause);
-  for (const std::string& path : paths)
-    reasons.fixes.push_back(
-        {.run = "dd of=" + shell_quoted({path}) + " oflag=nocache conv=notrunc,fdatasync count=0 status=none",
-         .instruction = "gives back the page cache of this file",
-         .needs_root = false,
-         .changes = "the cached pages of one file",
-         .verify = "sparkops preflight --only G3"});
   reasons.fixes.push_back(
       {.run = "sync; sudo sysctl vm.drop_caches=3",
        .instruction = "gives back the whole page cache; between runs, never in the middle of a training",
@@ -241,6 +265,12 @@ Finding check_g03_unified_memory(const PreflightFacts& facts) {
   if (facts.workload != nullptr)
     finding.evidence.push_back(
         {"peak of the workload: unknown (this version does not plan memory)", {Origin::derived, {}}});
+  if (memory.cached_files)
+    for (const facts::CachedFile& file : largest_holders(*memory.cached_files))
+      finding.evidence.push_back({fmt::format("page cache of {}: {} of {} ({})", printable(file.path),
+                                              format_size(file.cached), format_size(file.size), file.how),
+                                  memory.cached_files.provenance()});
+  finding.evidence.push_back({k_no_guard, {Origin::knowledge, k_no_guard_date}});
   judge_headroom(budget, memory, reasons);
   judge_huge_pages(budget, memory.info, reasons);
   judge_fragmentation(memory, reasons, finding.evidence);
@@ -256,8 +286,8 @@ Finding check_g03_unified_memory(const PreflightFacts& facts) {
     return finding;
   }
   finding.status = Status::info;
-  finding.headline = fmt::format("headroom {} now, {} after a flush; nothing on this box guards the pool",
-                                 gib(*budget.headroom_now), gib(*budget.headroom_after_flush));
+  finding.headline =
+      fmt::format("headroom {} now, {} after a flush", gib(*budget.headroom_now), gib(*budget.headroom_after_flush));
   return finding;
 }
 

@@ -50,8 +50,9 @@ Finding check_g09_container_first(const PreflightFacts& facts) {
 
   if (!container.inside.value_or(false)) {
     finding.status = Status::info;
-    finding.headline = "container unknown (" + (container.inside ? "not inside one" : container.inside.reason()) +
-                       "); packages are not compared by this version";
+    finding.headline = "not known to run in a container; packages are not compared by this version";
+    if (!container.inside)
+      finding.evidence.push_back({"container: unknown (" + container.inside.reason() + ")", {Origin::read, {}}});
     finding.fixes.push_back({.run = "sparkops explain G9",
                              .instruction = "container first: the known images and flags",
                              .needs_root = false,

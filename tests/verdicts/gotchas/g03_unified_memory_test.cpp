@@ -33,7 +33,7 @@ TEST(G03, AFullPageCacheNamesTheFilesThatHoldIt) {
   });
   const Finding finding = check(machine);
   EXPECT_EQ(finding.status, Status::warn);
-  EXPECT_THAT(finding.headline, HasSubstr("/models/a.safetensors 58.0 GiB, /models/b.safetensors 40.0 GiB"));
+  EXPECT_THAT(finding.headline, HasSubstr("held by a.safetensors 58.0 GiB, b.safetensors 40.0 GiB"));
   ASSERT_FALSE(finding.fixes.empty());
   EXPECT_THAT(finding.fixes.front().run, HasSubstr("/models/a.safetensors"));
   EXPECT_FALSE(finding.fixes.front().needs_root);

@@ -15,7 +15,7 @@ TEST(G09, AMissIsUnknownNeverABareHost) {
   const facts::Machine machine = healthy_spark();
   const Finding finding = check_g09_container_first(facts_of(machine));
   EXPECT_EQ(finding.status, Status::info);
-  EXPECT_THAT(finding.headline, HasSubstr("container unknown"));
+  EXPECT_THAT(finding.headline, HasSubstr("not known to run in a container"));
 }
 
 TEST(G09, InsideAnImageItPassesAndNamesIt) {
