@@ -189,8 +189,8 @@ Sensors read_sensors(const Root& root) {
     const auto margin = sensor.margin();
     return margin ? margin->value : std::numeric_limits<double>::infinity();
   };
-  std::stable_sort(sensors.temperatures.begin(), sensors.temperatures.end(),
-                   [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  std::sort(sensors.temperatures.begin(), sensors.temperatures.end(),
+            [&](const auto& a, const auto& b) { return rank(a) != rank(b) ? rank(a) < rank(b) : a.path < b.path; });
   return sensors;
 }
 
