@@ -114,7 +114,10 @@ std::vector<Ranked> rank(const std::vector<Candidate>& candidates, const std::ve
     const double score = score_of(candidate, query, weights);
     if (score > 0 && score >= k_needed_share * total) ranked.push_back({score, &candidate});
   }
-  std::stable_sort(ranked.begin(), ranked.end(), [](const Ranked& a, const Ranked& b) { return a.score > b.score; });
+  // Candidates lie in one vector: among equals the earlier one stays first.
+  std::sort(ranked.begin(), ranked.end(), [](const Ranked& a, const Ranked& b) {
+    return a.score != b.score ? a.score > b.score : a.candidate < b.candidate;
+  });
   return ranked;
 }
 
@@ -158,7 +161,7 @@ std::vector<std::string> suggest(const std::vector<Candidate>& candidates, std::
     for (const auto& word : candidate.words) distance = std::min(distance, edit_distance(wanted, word));
     if (distance <= std::max<std::size_t>(1, wanted.size() / 3)) near.emplace_back(distance, id);
   }
-  std::stable_sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::sort(near.begin(), near.end());
   std::vector<std::string> ids;
   for (const auto& [distance, id] : near)
     if (ids.size() < k_most_suggestions && std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
