@@ -37,12 +37,13 @@ std::string without_interrupts(std::string_view content) {
 
 /// The mounts that say something about the machine; where people keep their data is left out.
 std::string system_mounts(std::string_view content, Redactor& redactor) {
-  constexpr std::array<std::string_view, 8> k_mount_points{"/",    "/proc", "/sys", "/sys/fs/cgroup",
-                                                           "/dev", "/run",  "/tmp", "/dev/shm"};
+  // Below the root, without the leading slash.
+  constexpr std::array<std::string_view, 8> k_mount_points{"",    "proc", "sys", "sys/fs/cgroup",
+                                                           "dev", "run",  "tmp", "dev/shm"};
   return redactor.text(lines_that(content, [&](std::string_view line) {
     const auto words = split_words(line);
-    return words.size() > 2 &&
-           std::find(k_mount_points.begin(), k_mount_points.end(), words[1]) != k_mount_points.end();
+    return words.size() > 2 && words[1].starts_with('/') &&
+           std::find(k_mount_points.begin(), k_mount_points.end(), words[1].substr(1)) != k_mount_points.end();
   }));
 }
 
