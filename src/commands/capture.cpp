@@ -60,9 +60,7 @@ ExitCode run_capture(const Arguments& arguments) {
   if (!duration) return report_error(duration.error());
   if (duration->value > k_longest_duration.value)
     return fail_with(ExitCode::usage, "--seconds: at most 600; a longer record is what `sparkops record` is for");
-  // Before the samples are taken, not after: nobody should wait to hear that the name is taken.
-  if (::access(path.c_str(), F_OK) == 0)
-    return fail_with(ExitCode::usage, printable(path) + ": exists already; choose another name or remove it first");
+  if (const auto usable = store::check_capture_name(path); !usable) return report_error(usable.error());
   const auto root = root_from(arguments);
   if (!root) return report_error(root.error());
 

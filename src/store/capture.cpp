@@ -38,7 +38,7 @@ Json text_or_null(const Known<std::string>& value) {
 std::string notes_document(const Root& root, const Times& times, const Redactor& redactor,
                            const std::vector<std::string>& left_out) {
   Json notes;
-  notes["schema"] = "sparkops.capture/1";
+  notes["schema"] = "sparkops.capture-notes/1";
   notes["taken_at"] = times.taken ? Json(to_rfc3339(*times.taken)) : Json(nullptr);
   if (times.earlier) notes["vmstat_earlier_at"] = to_rfc3339(*times.earlier);
   notes["version"] = std::string(version());

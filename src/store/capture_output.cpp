@@ -47,6 +47,16 @@ bool exists(const std::string& path) {
   return ::lstat(path.c_str(), &status) == 0;
 }
 
+/// The name is free and lies in a directory.
+Result<void> check_name(const std::string& path) {
+  if (exists(path)) return taken(path);
+  const fs::path parent = fs::path(path).parent_path();
+  std::error_code ignored;
+  if (!parent.empty() && !fs::is_directory(parent, ignored))
+    return failure(ErrorKind::usage, parent.string() + ": no directory to write in");
+  return {};
+}
+
 /// Gives a finished file or tree its name unless that was taken meanwhile.
 Result<void> publish(const std::string& temporary, const std::string& path) {
   if (::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) == 0) return {};
@@ -81,8 +91,12 @@ std::string temporary_name(const std::string& path) {
 
 }  // namespace
 
+Result<void> check_capture_name(const std::string& path) {
+  return check_name(path);
+}
+
 Result<void> write_capture_file(const std::string& path, const std::vector<ArchiveEntry>& entries) {
-  if (exists(path)) return taken(path);
+  if (auto usable = check_name(path); !usable) return usable;
   const std::string temporary = temporary_name(path);
   auto result =
       write_new_file(temporary, write_archive(entries), true).and_then([&] { return publish(temporary, path); });
@@ -91,7 +105,7 @@ Result<void> write_capture_file(const std::string& path, const std::vector<Archi
 }
 
 Result<void> write_capture_tree(const std::string& path, const std::vector<ArchiveEntry>& entries) {
-  if (exists(path)) return taken(path);
+  if (auto usable = check_name(path); !usable) return usable;
   const std::string temporary = temporary_name(path);
   if (::mkdir(temporary.c_str(), k_directory_mode) != 0) return tl::unexpected(system_error(temporary, errno));
   Result<void> result;

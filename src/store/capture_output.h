@@ -8,6 +8,9 @@
 
 namespace sparkops::store {
 
+/// Whether a capture can get this name, so that nobody waits for samples in vain. Errors: usage.
+[[nodiscard]] Result<void> check_capture_name(const std::string& path);
+
 /// Writes a capture file. It appears under its name only when it is complete and on the disk. Errors: usage when the
 /// name is taken, or what the file system says.
 [[nodiscard]] Result<void> write_capture_file(const std::string& path, const std::vector<ArchiveEntry>& entries);

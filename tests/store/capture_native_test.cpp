@@ -149,7 +149,7 @@ TEST(Capture, KeepsWhatReadersNeed) {
 TEST(Capture, SaysWhatItIs) {
   const Root root = root_of(take_capture(root_of(private_machine()), {}).entries);
   const auto notes = nlohmann::json::parse(root.read("sparkops/capture.json").value());
-  EXPECT_EQ(notes["schema"], "sparkops.capture/1");
+  EXPECT_EQ(notes["schema"], "sparkops.capture-notes/1");
   EXPECT_EQ(notes["redacted"]["serial numbers"], 1);
   EXPECT_TRUE(notes["taken_at"].is_null()) << "the machine that was read does not say when that was";
 }
@@ -268,7 +268,10 @@ TEST(CaptureOutput, NeverOverwritesAndLeavesNoPart) {
   }
   fs::create_symlink("nowhere", directory.at("dangling.machine"));
   EXPECT_FALSE(write_capture_file(directory.at("dangling.machine"), entries).has_value());
-  EXPECT_EQ(write_capture_file(directory.at("no/such/directory.machine"), entries).error().kind, ErrorKind::not_found);
+  const auto nowhere = write_capture_file(directory.at("no/such/directory.machine"), entries);
+  ASSERT_FALSE(nowhere.has_value());
+  EXPECT_EQ(nowhere.error().kind, ErrorKind::usage);
+  EXPECT_THAT(nowhere.error().message, testing::MatchesRegex(".*no/such: no directory to write in.*"));
   int count = 0;
   for ([[maybe_unused]] const auto& item : fs::directory_iterator(directory.at(""))) ++count;
   EXPECT_EQ(count, 2) << "the capture and the link, and nothing temporary";
