@@ -165,7 +165,7 @@ TEST(FixtureMachines, SevenZonesAndFourNicChips) {
     return std::count_if(sensors.temperatures.begin(), sensors.temperatures.end(),
                          [&](const auto& sensor) { return sensor.name.find(part) != std::string::npos; });
   };
-  EXPECT_EQ(count("thermal_zone"), 7);
+  EXPECT_EQ(count(" (acpitz)"), 7);
   EXPECT_EQ(count("mlx5 "), 4);
   EXPECT_EQ(count("mlx5 0002:01:00.1"), 1) << "told apart by their device";
   EXPECT_GT(read_sensors(fixture("spark-power-limited-healthy")).temperatures.front().margin()->value, 5);
