@@ -73,9 +73,11 @@ PrivateNames read_private_names(const Root& root) {
     add_name(names.hosts, name.substr(0, name.find('.')));
   }
   // The longer first, so that a full name is not replaced by its first label.
-  const auto longer = [](const std::string& a, const std::string& b) { return a.size() > b.size(); };
-  std::stable_sort(names.hosts.begin(), names.hosts.end(), longer);
-  std::stable_sort(names.users.begin(), names.users.end(), longer);
+  const auto longer = [](const std::string& a, const std::string& b) {
+    return a.size() != b.size() ? a.size() > b.size() : a < b;
+  };
+  std::sort(names.hosts.begin(), names.hosts.end(), longer);
+  std::sort(names.users.begin(), names.users.end(), longer);
   return names;
 }
 
@@ -151,7 +153,10 @@ std::size_t Redactor::replace_address(std::string_view rest, std::string& out) {
 std::size_t Redactor::replace_url(std::string_view rest, std::string& out) {
   const auto parts = patterns::url(rest);
   if (!parts) return 0;
-  out += rest.substr(0, parts->authority);
+  constexpr std::size_t k_separator = 3;  // "://"
+  const std::string_view scheme = rest.substr(0, parts->authority - k_separator);
+  if (replace_name(scheme, out) == 0) out += scheme;
+  out += "://";
   if (parts->host > parts->authority) {
     const std::string_view credentials = rest.substr(parts->authority, parts->host - parts->authority - 1);
     out += is_placeholder(credentials, "secret-") ? std::string(credentials) : placeholder(Kind::secret, credentials);
@@ -199,7 +204,7 @@ std::size_t Redactor::replace_secret(std::string_view rest, std::string& out) {
   const std::string_view tail = rest.substr(label);
   const std::string_view content = tail.substr(0, tail.find_first_of(k_ends));
   if (content.empty()) return 0;
-  out += rest.substr(0, label);
+  out += text(rest.substr(0, label));  // there may be a name in it
   out += is_placeholder(content, "secret-") ? std::string(content) : placeholder(Kind::secret, content);
   return label + content.size();
 }
@@ -221,7 +226,8 @@ std::size_t Redactor::replace_here(std::string_view rest, Names names, std::stri
   }
   if (const std::size_t length = patterns::mail(rest)) {
     const std::string_view value = rest.substr(0, length);
-    out += value.ends_with("@example.invalid") ? std::string(value) : placeholder(Kind::mail, value);
+    const bool ours = value.ends_with("@example.invalid") && is_placeholder(value.substr(0, value.find('@')), "mail");
+    out += ours ? std::string(value) : placeholder(Kind::mail, value);
     return length;
   }
   if (const std::size_t length = replace_address(rest, out)) return length;

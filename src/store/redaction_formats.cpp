@@ -59,7 +59,7 @@ std::string Redactor::command_line(std::string_view words) {
     if (!name.empty()) {
       option = equals == std::string_view::npos ? name : std::string_view{};
       if (equals == std::string_view::npos) return text(word);
-      return std::string(word.substr(0, equals + 1)) + value(name, word.substr(equals + 1));
+      return text(word.substr(0, equals + 1)) + value(name, word.substr(equals + 1));
     }
     const std::string_view of = std::exchange(option, {});
     const bool is_value = word.find(' ') == std::string_view::npos || patterns::names_a_secret(of);
@@ -70,7 +70,7 @@ std::string Redactor::command_line(std::string_view words) {
                               return patterns::is_word(c) || c == '.' || c == '-' || c == '+';
                             });
     if (assignment && word.find(' ') == std::string_view::npos)
-      return std::string(word.substr(0, equals + 1)) + value(word.substr(0, equals), word.substr(equals + 1));
+      return text(word.substr(0, equals + 1)) + value(word.substr(0, equals), word.substr(equals + 1));
     return word.find(' ') == std::string_view::npos ? text(word) : shell_text(word);
   });
 }
@@ -84,7 +84,7 @@ std::string Redactor::shell_text(std::string_view line) {
     const std::size_t equals = word.find('=');
     const std::string_view name = word.starts_with('-') ? option_name(word) : word.substr(0, equals);
     if (equals != std::string_view::npos && !name.empty())
-      out += std::string(word.substr(0, equals + 1)) + value(name, word.substr(equals + 1));
+      out += text(word.substr(0, equals + 1)) + value(name, word.substr(equals + 1));
     else if (!option.empty() && !word.empty() && !word.starts_with('-'))
       out += value(option, word);
     else

@@ -174,6 +174,13 @@ RC_GTEST_PROP(Redaction, RedactingTwiceChangesNothing, ()) {
   RC_ASSERT(second.text(once) == once);
 }
 
+TEST(Redaction, ANameGluedToSomethingElseGoesToo) {
+  Redactor redact = redactor();
+  for (const std::string text : {"alice--api-key=abc", "alice://x", "alice@example.invalid", "alice-token=1"})
+    EXPECT_THAT(redact.text(text), Not(HasSubstr("alice"))) << text;
+  EXPECT_THAT(redact.command_line(words({"--alice-key=abcdefgh", "alice.token=abcdefgh"})), Not(HasSubstr("alice")));
+}
+
 RC_GTEST_PROP(Redaction, NoNameSurvivesAsAWord, ()) {
   Redactor redact = redactor();
   const std::string redacted = " " + redact.text(*interesting_text("")) + " ";
