@@ -237,9 +237,10 @@ class ShellParser {
   std::vector<std::string> read_word() {
     WordReader reader(text_, at_, variables_);
     std::vector<std::string> words = reader.read();
+    const int start = line_;
     for (; at_ < reader.end(); ++at_)
       if (text_[at_] == '\n') ++line_;
-    if (reader.unfinished()) problem_ = "line " + std::to_string(line_) + ": a quote that never ends";
+    if (reader.unfinished()) problem_ = "line " + std::to_string(start) + ": a quote that never ends";
     return words;
   }
 

@@ -28,6 +28,13 @@ struct Unit {
   [[nodiscard]] bool crosses() const { return nodes.value_or(1) > 1; }
 };
 
+/// The last part of a path, to be shown.
+std::string last_name(std::string_view path) {
+  while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+  const std::size_t slash = path.rfind('/');
+  return printable(slash == std::string_view::npos ? path : path.substr(slash + 1), 120);
+}
+
 /// GPUs of one box: a Spark has one; on another machine as many as were found.
 int gpus_per_node(const PreflightFacts& facts) {
   if (facts.judged == JudgedPlatform::gb10 || !facts.machine.gpus) return 1;
@@ -81,14 +88,14 @@ std::vector<Unit> units_of(const facts::Workload& workload, int gpus) {
     add_generation(unit, workload.parallelism, gpus, units);
     units.push_back(std::move(unit));
   }
-  if (!units.empty() && workload.settings.empty()) return units;
-  Parallelism loose = workload.parallelism;
-  if (!units.empty()) {
-    // Loose settings beside launches: only what no launch already answers for.
-    if (units.front().tensor >= loose.tensor.value_or(1)) return units;
-  }
+  if (workload.settings.empty()) return units;
+  const Parallelism& loose = workload.parallelism;
+  // Loose settings beside launches: only what no launch already answers for.
+  int largest = 0;
+  for (const Unit& unit : units) largest = std::max(largest, unit.tensor);
+  if (largest >= loose.tensor.value_or(1)) return units;
   const Unit::Purpose purpose = workload.trains.value_or(false) ? Unit::Purpose::training : Unit::Purpose::unknown;
-  Unit unit = unit_of(printable(workload.name, 120), purpose, loose, loose, gpus);
+  Unit unit = unit_of(last_name(workload.name), purpose, loose, loose, gpus);
   unit.settings = workload.settings;
   add_generation(unit, loose, gpus, units);
   units.push_back(std::move(unit));
@@ -96,6 +103,7 @@ std::vector<Unit> units_of(const facts::Workload& workload, int gpus) {
 }
 
 std::string over_nodes(const Unit& unit) {
+  if (!unit.nodes) return "over boxes whose number is set elsewhere";
   std::string text = fmt::format("over {} boxes", *unit.nodes);
   if (unit.nodes.provenance().origin == Origin::derived) text += " (a Spark has one GPU)";
   return text;
@@ -202,16 +210,12 @@ Finding one_node(const Unit& unit, int gpus) {
 }
 
 Finding judge(const PreflightFacts& facts, const Unit& unit, int gpus) {
-  if (!unit.nodes) {
-    if (unit.tensor < 2)
-      return skipped(k_id,
-                     fmt::format("{}: how many boxes it runs on is unknown ({})", unit.name, unit.nodes.reason()));
-    return skipped(k_id, unit.nodes.reason());
-  }
-  const bool tensor_unknown = !unit.parallelism.tensor && contains(unit.parallelism.tensor.reason(), "set elsewhere");
-  if (unit.crosses() && tensor_unknown) return skipped(k_id, unit.parallelism.tensor.reason());
+  const bool may_cross = !unit.nodes || unit.crosses();
+  const Known<int>& tensor = unit.parallelism.tensor;
+  const bool tensor_is_set_elsewhere = !tensor && tensor.reason() != Known<int>().reason();
+  if (may_cross && tensor_is_set_elsewhere) return skipped(k_id, tensor.reason());
   Finding finding;
-  if (!unit.crosses())
+  if (!may_cross)
     finding = one_node(unit, gpus);
   else if (unit.tensor > 1)
     finding = unit.purpose == Unit::Purpose::training ? tensor_training(unit) : tensor_inference(facts, unit);

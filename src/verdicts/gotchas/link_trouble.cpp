@@ -177,7 +177,7 @@ std::vector<LinkTrouble> link_trouble_of_machine(const facts::NetworkLinks& link
       judge_twins(links.links[first], links.links[second], troubles);
   if (gating)
     troubles.push_back(of_machine("hot-plug power gating is on: a port attached at run time stays at about 13 Gb/s",
-                                  "sudo rm /etc/nvidia/cx7-hotplug-enabled",
+                                  "sudo mv /etc/nvidia/cx7-hotplug-enabled /etc/nvidia/cx7-hotplug-disabled",
                                   "then boot with the cable in; `ib_write_bw` tells the real rate", true));
   return troubles;
 }

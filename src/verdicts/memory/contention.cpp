@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "base/text.h"
@@ -21,8 +22,10 @@ Bytes share(double fraction, Bytes pool) {
   return {static_cast<std::int64_t>(fraction * static_cast<double>(pool.value))};
 }
 
+/// Shares are compared after rounding to a millionth: 0.8 of the pool in whole bytes is still 0.8.
 double share_of(Bytes bytes, Bytes pool) {
-  return static_cast<double>(bytes.value) / static_cast<double>(pool.value);
+  constexpr double k_million = 1e6;
+  return std::round(static_cast<double>(bytes.value) / static_cast<double>(pool.value) * k_million) / k_million;
 }
 
 bool is_fraction(CapKind kind) {
@@ -87,9 +90,9 @@ bool is_kv_cache_only(const Tenant& tenant) {
 
 /// What the judgement collects; the worst status decides.
 struct Findings {
-  Status status = Status::pass;
   std::vector<std::string> failures, warnings, skips, readings;
   std::set<std::size_t> offenders;
+  std::string trainer;  ///< the one that is about to start
 
   void warn(std::string clause, std::size_t tenant) {
     warnings.push_back(std::move(clause));
@@ -143,7 +146,7 @@ void judge_server(const Tenant& tenant, std::size_t index, const Claim& claim, c
 
 void judge_other(const Tenant& tenant, std::size_t index, Findings& findings) {
   if (!tenant.is_running) {
-    findings.readings.push_back(tenant.name + " is the trainer");
+    if (findings.trainer.empty()) findings.trainer = tenant.name;
     return;
   }
   if (!tenant.held)
@@ -216,9 +219,9 @@ void judge_gathering(const Gathering& gathering, const std::vector<Claim>& claim
     findings.warnings.push_back(
         fmt::format("{} claim {} of {} together", join(parts, " and "), gib(sum), gib(*input.pool)));
     findings.offenders.insert(gathering.begin(), gathering.end());
-  } else if (share_of(sum, *input.pool) > k_roomy_share && left < k_worthwhile_room + input.reserve) {
-    findings.warnings.push_back(
-        fmt::format("only {} of {} are left beside {}", gib(left), gib(*input.pool), join(parts, " and ")));
+  } else if (parts.size() == 1 && share_of(sum, *input.pool) > k_roomy_share &&
+             share_of(sum, *input.pool) < k_near_capacity && left < k_worthwhile_room + input.reserve) {
+    findings.warnings.push_back(fmt::format("only {} of {} are left beside {}", gib(left), gib(*input.pool), parts[0]));
     findings.offenders.insert(gathering.begin(), gathering.end());
   }
   if (trainers >= 2) findings.warnings.push_back("several trainers start at the same time, none of them with a cap");
@@ -227,7 +230,7 @@ void judge_gathering(const Gathering& gathering, const std::vector<Claim>& claim
         fmt::format("the trainer has {} beside the servers, and its peak is not known here", gib(left)));
 }
 
-/// What the largest gathering leaves.
+/// What the largest gathering leaves, and for whom.
 std::string room(const std::vector<Gathering>& all, const std::vector<Claim>& claims, const ContentionInput& input) {
   if (!input.pool) return "";
   Bytes most{0};
@@ -236,7 +239,12 @@ std::string room(const std::vector<Gathering>& all, const std::vector<Claim>& cl
     for (const std::size_t index : gathering) sum += claims[index].bytes.value_or(Bytes{0});
     most = std::max(most, sum);
   }
-  return fmt::format("; {} of {} stay for others", gib(*input.pool - most), gib(*input.pool));
+  if (most.value == 0) return "";
+  const bool trainer_comes = std::any_of(input.tenants.begin(), input.tenants.end(), [](const Tenant& tenant) {
+    return tenant.kind == Tenant::Kind::trainer && !tenant.is_running;
+  });
+  return fmt::format("{} of {} stay for {}", gib(*input.pool - most), gib(*input.pool),
+                     trainer_comes ? "the trainer" : "others");
 }
 
 std::vector<std::string> without_repeats(const std::vector<std::string>& clauses) {
@@ -311,7 +319,10 @@ ContentionJudgement judge_contention(const ContentionInput& input) {
     judgement.headline = said(findings.skips);
   } else {
     judgement.status = Status::pass;
-    judgement.headline = said(findings.readings) + room(all, claims, input);
+    if (findings.readings.empty() && !findings.trainer.empty())
+      findings.readings.push_back(findings.trainer + " is the only heavy job, no server runs beside it");
+    const std::string left = room(all, claims, input);
+    judgement.headline = said(findings.readings) + (left.empty() ? "" : "; " + left);
   }
   return judgement;
 }

@@ -39,6 +39,23 @@ std::string server_name(const Known<ServerKind>& server, const knowledge::Tables
   return defaults == nullptr ? std::string(facts::to_string(*server)) : defaults->name;
 }
 
+/// A container's id as docker shows it; a name as it is.
+std::string short_container(const std::string& container) {
+  constexpr std::size_t k_full_id = 64;
+  constexpr std::size_t k_shown = 12;
+  const bool is_id = container.size() == k_full_id && parse_hexadecimal(container.substr(0, k_shown)).has_value();
+  return is_id ? container.substr(0, k_shown) : printable(container, 60);
+}
+
+/// The last part of a path.
+std::string last_name(const std::string& path) {
+  const std::size_t end = path.find_last_not_of('/');
+  const std::size_t slash = path.rfind('/', end);
+  if (end == std::string::npos) return path;
+  return path.substr(slash == std::string::npos ? 0 : slash + 1,
+                     end - (slash == std::string::npos ? 0 : slash + 1) + 1);
+}
+
 /// The file of "compose.yaml:12".
 std::string file_of(const std::string& where) {
   const std::size_t colon = where.rfind(':');
@@ -94,7 +111,7 @@ class ProcessView {
           fmt::format("{} ({}, pid {}", server_name(started.server, tables_), printable(program, 80), process.pid);
     else
       program = fmt::format("{} (pid {}", printable(program, 80), process.pid);
-    if (process.container) program += ", container " + printable(*process.container, 24);
+    if (process.container) program += ", container " + short_container(*process.container);
     return program + ")";
   }
 
@@ -206,7 +223,7 @@ std::vector<Tenant> tenants_of_workload(const facts::Workload& workload, const k
   if (tenants.empty() && workload.trains.value_or(false)) {
     Tenant tenant;
     tenant.kind = Tenant::Kind::trainer;
-    tenant.name = printable(workload.name, 120);
+    tenant.name = printable(last_name(workload.name), 120);
     tenant.held = unknown("it does not run yet");
     tenants.push_back(std::move(tenant));
   }
