@@ -58,8 +58,7 @@ ExitCode run_capture(const Arguments& arguments) {
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   const auto duration = duration_option(arguments, "--seconds", k_default_duration);
   if (!duration) return report_error(duration.error());
-  if (duration->value > k_longest_duration.value)
-    return fail_with(ExitCode::usage, "--seconds: at most 600; a longer record is what `sparkops record` is for");
+  if (duration->value > k_longest_duration.value) return fail_with(ExitCode::usage, "--seconds: at most 600");
   if (const auto usable = store::check_capture_name(path); !usable) return report_error(usable.error());
   const auto root = root_from(arguments);
   if (!root) return report_error(root.error());

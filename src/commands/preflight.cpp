@@ -245,12 +245,11 @@ CommandSpec preflight_command() {
       .summary = "is this box ready? the ten gotchas G1 to G10, one verdict",
       .description =
           "Looks at this machine (and at the work, when you name it) and prints one line for each gotcha, the headroom "
-          "of\n"
-          "the memory pool, and one verdict: ready, ready-with-warnings or blocked. Takes milliseconds on an idle box "
-          "and\n"
-          "about a second on a busy one. Changes nothing, needs no root, runs nothing of yours.\n"
+          "of the memory pool, and one verdict: ready, ready-with-warnings or blocked. Takes milliseconds on an idle "
+          "box "
+          "and about a second on a busy one. Changes nothing, needs no root, runs nothing of yours.\n"
           "\n"
-          "PASS: looked, and it is right. FAIL: this will break or has broken the run. WARN: will probably cost you.\n"
+          "PASS: looked, and it is right. FAIL: this will break or has broken the run. WARN: will probably cost you. "
           "INFO: a reading, or not applicable. SKIP: should have looked and could not; the line says why.",
       .positional = "",
       .positional_help = "",

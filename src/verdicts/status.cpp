@@ -20,22 +20,35 @@ std::vector<Holder> holders_of(const facts::Machine& machine) {
   for (const facts::Process& process : machine.processes->processes)
     holders.push_back({process.pid, process.name.value_or("?"), process.container.value_or(""), process.gpu_memory,
                        process.anonymous});
-  std::stable_sort(holders.begin(), holders.end(),
-                   [](const Holder& a, const Holder& b) { return weight(a) > weight(b); });
+  std::sort(holders.begin(), holders.end(), [](const Holder& a, const Holder& b) {
+    return weight(a) != weight(b) ? weight(a) > weight(b) : a.pid < b.pid;
+  });
   if (holders.size() > k_holders_named) holders.resize(k_holders_named);
   return holders;
 }
 
-/// The process on the GPU with the most memory, else the first known server or trainer.
+/// Whether NVML lists the process as one that computes: a display server holds the GPU too and is no job.
+bool computes(const facts::Machine& machine, std::int64_t pid) {
+  const facts::Gpu* const gpu = machine.gpu();
+  if (gpu == nullptr || !gpu->latest().processes) return false;
+  const auto& processes = *gpu->latest().processes;
+  return std::any_of(processes.begin(), processes.end(), [&](const facts::GpuProcess& process) {
+    return process.pid == pid && process.kind != facts::GpuProcess::Kind::graphics;
+  });
+}
+
+/// The computing process with the most GPU memory, else the first known server or trainer.
 Known<std::string> job_of(const facts::Machine& machine) {
   if (!machine.processes) return machine.processes.as_unknown();
   const auto& processes = machine.processes->processes;
-  if (processes.empty()) return as_read(std::string("none seen"));
-  const auto on_gpu =
-      std::find_if(processes.begin(), processes.end(), [](const facts::Process& process) { return process.on_gpu; });
-  const facts::Process& job = on_gpu == processes.end() ? processes.front() : *on_gpu;
-  if (!job.command_line) return job.command_line.as_unknown();
-  return as_read("pid " + std::to_string(job.pid) + ": " + printable(shell_quoted(*job.command_line), 200));
+  auto job = std::find_if(processes.begin(), processes.end(),
+                          [&](const facts::Process& process) { return computes(machine, process.pid); });
+  if (job == processes.end())
+    job =
+        std::find_if(processes.begin(), processes.end(), [](const facts::Process& process) { return !process.on_gpu; });
+  if (job == processes.end()) return as_read(std::string("none seen"));
+  if (!job->command_line) return job->command_line.as_unknown();
+  return as_read("pid " + std::to_string(job->pid) + ": " + printable(shell_quoted(*job->command_line), 200));
 }
 
 void choose_next(BoxStatus& status) {

@@ -50,13 +50,12 @@ std::vector<facts::CachedFile> largest_holders(const std::vector<facts::CachedFi
   return holders;
 }
 
-/// GNU dd with nocache and count=0 is posix_fadvise(DONTNEED) on a whole file, after its dirty pages are written.
+/// GNU dd with nocache and count=0 is posix_fadvise(DONTNEED) on a whole file; it opens it for reading only.
 Fix give_back(const std::vector<facts::CachedFile>& holders) {
   std::vector<std::string> paths;
   for (const facts::CachedFile& file : holders) paths.push_back(file.path);
-  return {.run = "for f in " + shell_quoted(paths) +
-                 "; do dd of=\"$f\" oflag=nocache conv=notrunc,nocreat,fdatasync count=0 status=none; done",
-          .instruction = "gives back the page cache of these files; they must be yours",
+  return {.run = "for f in " + shell_quoted(paths) + "; do dd if=\"$f\" iflag=nocache count=0 status=none; done",
+          .instruction = "gives back the page cache of these files",
           .needs_root = false,
           .changes = "the cached pages of these files",
           .verify = "sparkops preflight --only G3"};
@@ -240,6 +239,7 @@ void add_readings(const Budget& budget, const facts::Memory& memory, const PoolA
   add("page cache", pool.page_cache);
   add("anonymous", pool.anonymous);
   add("shared memory and tmpfs", pool.shared);
+  add("huge pages", pool.huge_pages);
   add("GPU processes (NVML)", pool.gpu);
   if (memory.info.cma_total && memory.info.cma_free && *memory.info.cma_free > *memory.info.cma_total)
     evidence.push_back(

@@ -25,6 +25,13 @@ Known<Bytes> gpu_bytes(const facts::Machine& machine) {
   return as_derived(sum);
 }
 
+/// HugePages_Total × Hugepagesize; a kernel without huge pages sets none aside.
+Known<Bytes> huge_page_bytes(const facts::MemoryInfo& info) {
+  if (info.huge_pages_total.value_or(0) == 0) return as_derived(Bytes{0});
+  if (!info.huge_page_size) return info.huge_page_size.as_unknown();
+  return as_derived(Bytes{*info.huge_pages_total * info.huge_page_size->value});
+}
+
 Known<Bytes> sum_of(std::initializer_list<const Known<Bytes>*> parts) {
   Bytes sum{0};
   for (const Known<Bytes>* const part : parts) {
@@ -41,7 +48,7 @@ PoolAttribution attribute_pool(const facts::Machine& machine) {
   pool.gpu = gpu_bytes(machine);
   if (!machine.memory) {
     const Unknown why = machine.memory.as_unknown();
-    pool.page_cache = pool.anonymous = pool.shared = pool.kernel = pool.unexplained = why;
+    pool.page_cache = pool.anonymous = pool.shared = pool.kernel = pool.huge_pages = pool.unexplained = why;
     return pool;
   }
   const facts::MemoryInfo& info = machine.memory->info;
@@ -52,8 +59,10 @@ PoolAttribution attribute_pool(const facts::Machine& machine) {
   });
   pool.anonymous = info.anonymous;
   pool.shared = info.shared;
+  pool.huge_pages = huge_page_bytes(info);
   pool.kernel = sum_of({&info.slab_reclaimable, &info.slab_unreclaimable, &info.page_tables, &info.kernel_stack});
-  const Known<Bytes> attributed = sum_of({&pool.page_cache, &pool.anonymous, &pool.shared, &pool.kernel, &pool.gpu});
+  const Known<Bytes> attributed =
+      sum_of({&pool.page_cache, &pool.anonymous, &pool.shared, &pool.kernel, &pool.huge_pages, &pool.gpu});
   const Known<Bytes> used = !info.total  ? Known<Bytes>(info.total.as_unknown())
                             : !info.free ? Known<Bytes>(info.free.as_unknown())
                                          : as_derived(*info.total - *info.free);

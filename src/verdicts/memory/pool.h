@@ -13,6 +13,7 @@ struct PoolAttribution {
   Known<Bytes> anonymous;    ///< AnonPages
   Known<Bytes> shared;       ///< Shmem: tmpfs and shared mappings
   Known<Bytes> kernel;       ///< slab, page tables, kernel stacks
+  Known<Bytes> huge_pages;   ///< set aside as huge pages, used or not
   Known<Bytes> gpu;          ///< NVML, sum over processes; unknown inside a container (the list is empty there)
   Known<Bytes> unexplained;  ///< total − free − all of the above; unknown when one of them is
 };

@@ -132,12 +132,14 @@ TEST(G03, GpuMemoryOfAProcessIsNoResidue) {
 TEST(G03, HugePagesThatMakeTheBudgetSmallerWarn) {
   facts::Machine machine = healthy_spark();
   change(machine.memory, [](facts::Memory& memory) {
-    memory.info.huge_pages_total = as_read(std::int64_t{10'000});
-    memory.info.huge_pages_free = as_read(std::int64_t{9'000});
+    memory.info.huge_pages_total = as_read(std::int64_t{20'480});  // 40 GiB, which are no longer free
+    memory.info.huge_pages_free = as_read(std::int64_t{20'000});
+    memory.info.free = as_read(gibibytes(71));
   });
   const Finding finding = check(machine);
   EXPECT_EQ(finding.status, Status::warn);
   EXPECT_THAT(finding.headline, HasSubstr("huge pages"));
+  EXPECT_THAT(finding.headline, Not(HasSubstr("belong to no process")));
 }
 
 TEST(G03, UnreadableMemoryIsASkipWithItsReason) {
