@@ -51,6 +51,11 @@ Known<std::string> job_of(const facts::Machine& machine) {
   return as_read("pid " + std::to_string(job->pid) + ": " + printable(shell_quoted(*job->command_line), 200));
 }
 
+bool flush_is_worthwhile(const Known<Budget>& budget) {
+  return budget && budget->headroom_now && budget->headroom_after_flush && *budget->headroom_now < k_small_headroom &&
+         *budget->headroom_after_flush - *budget->headroom_now >= k_worthwhile_flush;
+}
+
 void choose_next(BoxStatus& status) {
   if (status.platform.is_gb10 != IsGb10::yes) {
     status.next_command = "sparkops preflight --workload FILE";
@@ -62,6 +67,11 @@ void choose_next(BoxStatus& status) {
   if (state == ClockState::wedged || state == ClockState::thermal_hardware || low_clock) {
     status.next_command = "sparkops preflight --only G4 --verbose";
     status.next_reason = "the GPU is held back";
+    return;
+  }
+  if (flush_is_worthwhile(status.budget)) {
+    status.next_command = "sparkops preflight --only G3";
+    status.next_reason = "page cache fills the pool: names the files and gives them back";
     return;
   }
   status.next_command = "sparkops preflight";

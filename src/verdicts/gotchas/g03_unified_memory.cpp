@@ -12,9 +12,6 @@ namespace sparkops::verdicts {
 
 namespace {
 
-/// Below this headroom, and with as much to be gained, a flush is worth a warning (gotchas.md, G3).
-constexpr Bytes k_small_headroom = gibibytes(16);
-constexpr Bytes k_worthwhile_flush = gibibytes(16);
 /// A fresh box has hundreds of free blocks of this size, a fragmented one none (gb10-facts §2.6, mechanism 4).
 constexpr Bytes k_contiguous_block = mebibytes(32);
 /// With less available than this the lack of large blocks is plain shortage, not fragmentation.

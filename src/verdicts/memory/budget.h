@@ -11,6 +11,10 @@ namespace sparkops::verdicts {
 /// Kept for the operating system, the driver and growth (memory-model.md §0).
 inline constexpr Bytes k_default_reserve = gibibytes(6);
 
+/// Below this headroom, and with as much to be gained, a flush of the page cache is worth a warning (gotchas.md, G3).
+inline constexpr Bytes k_small_headroom = gibibytes(16);
+inline constexpr Bytes k_worthwhile_flush = gibibytes(16);
+
 /// What the pool can give. Never the 128 GB of the data sheet and never an NVML memory field.
 struct Budget {
   Known<Bytes> total;                 ///< MemTotal
