@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <utility>
 
 #include "base/text.h"
 #include "facts/workload/config_readers.h"
@@ -14,6 +15,41 @@ namespace {
 /// The library nests one table per dot of a key and takes it apart recursively, so that a key of a million dots would
 /// exhaust the stack; nobody writes a line with this many.
 constexpr std::ptrdiff_t k_max_dots_in_line = 1000;
+
+/// The line of the first character beyond ASCII that stands outside strings and comments, 0 when there is none. TOML
+/// allows none there, and toml++ 3.3 runs into undefined behaviour while it looks whether such a one is a blank.
+int line_of_stray_character(std::string_view text) {
+  constexpr std::string_view k_byte_order_mark = "\xEF\xBB\xBF";
+  if (text.starts_with(k_byte_order_mark)) text.remove_prefix(k_byte_order_mark.size());
+  std::string_view quote;  // of the string that is open: one quotation mark or three
+  bool in_comment = false;
+  int line = 1;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    const bool ends_line = c == '\n';
+    if (ends_line) ++line;
+    if (ends_line && (in_comment || quote.size() == 1)) {
+      in_comment = false;
+      quote = {};
+    } else if (in_comment) {
+      continue;
+    } else if (!quote.empty()) {
+      if (c == '\\' && quote.front() == '"')
+        ++at;
+      else if (text.substr(at, quote.size()) == quote)
+        at += std::exchange(quote, {}).size() - 1;
+    } else if (c == '"' || c == '\'') {
+      const std::string_view three = c == '"' ? "\"\"\"" : "'''";
+      quote = text.substr(at, three.size()) == three ? three : three.substr(0, 1);
+      at += quote.size() - 1;
+    } else if (c == '#') {
+      in_comment = true;
+    } else if (static_cast<unsigned char>(c) >= 0x80) {
+      return line;
+    }
+  }
+  return 0;
+}
 
 /// False once the limits of config_value.h are passed.
 bool convert(const toml::node& node, int depth, ConfigSize& used, ConfigValue& value) {
@@ -57,6 +93,8 @@ Result<ConfigValue> parse_toml(std::string_view text) {
   for (const std::string_view line : split_lines(text))
     if (std::count(line.begin(), line.end(), '.') > k_max_dots_in_line)
       return failure(ErrorKind::malformed, "a line with more dots than any key has");
+  if (const int line = line_of_stray_character(text); line > 0)
+    return failure(ErrorKind::malformed, fmt::format("line {}: a character beyond ASCII outside a string", line));
   try {
     const toml::table table = toml::parse(text);
     ConfigValue value;

@@ -111,6 +111,15 @@ TEST(TomlReader, ReadsTablesWithLines) {
   EXPECT_EQ(value_of(*document, "parallelism.when"), "2026-01-02@f:5");
 }
 
+TEST(TomlReader, TakesCharactersBeyondAsciiInStringsAndCommentsOnly) {
+  const auto document = parse_toml("# größe\nname = \"Größe\"\nother = 'é'\nlong = \"\"\"ü\n\"ß\"\"\"\"\n");
+  ASSERT_TRUE(document) << document.error().message;
+  EXPECT_EQ(value_of(*document, "name"), "Größe@f:2");
+  const auto stray = parse_toml("a = 1\nserv\xD1\x9C\x65s: 2\n");
+  ASSERT_FALSE(stray);
+  EXPECT_THAT(stray.error().message, HasSubstr("line 2"));
+}
+
 TEST(TomlReader, NamesTheLineOfASyntaxError) {
   const auto document = parse_toml("a = 1\nb = = 2\n");
   ASSERT_FALSE(document);
