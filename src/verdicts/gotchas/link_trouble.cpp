@@ -175,7 +175,9 @@ std::vector<LinkTrouble> link_trouble_of_machine(const facts::NetworkLinks& link
   for (const auto& [first, second] : links.twins)
     if (first < links.links.size() && second < links.links.size())
       judge_twins(links.links[first], links.links[second], troubles);
-  if (gating)
+  // Boxes ship with the gating on: it is trouble only for a port that was attached at run time, so not for one that is
+  // up.
+  if (gating && !any_up)
     troubles.push_back(of_machine("hot-plug power gating is on: a port attached at run time stays at about 13 Gb/s",
                                   "sudo mv /etc/nvidia/cx7-hotplug-enabled /etc/nvidia/cx7-hotplug-disabled",
                                   "then boot with the cable in; `ib_write_bw` tells the real rate", true));
