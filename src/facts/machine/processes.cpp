@@ -8,8 +8,8 @@
 #include <set>
 
 #include "base/text.h"
-#include "facts/machine/known_programs.h"
 #include "facts/machine/process_files.h"
+#include "facts/workload/known_programs.h"
 
 namespace sparkops::facts {
 namespace {
@@ -54,9 +54,9 @@ bool matters(const Scan& scan, std::int64_t pid) {
   const Result<std::string> glance = read_capped(scan, pid, "cmdline", k_glance);
   if (!glance) return false;
   const std::vector<std::string_view> words = parse_command_line(*glance);
-  if (!words.empty()) return recognise_program(words).has_value();
+  if (!words.empty()) return recognise_program(words).role != LaunchRole::other;
   const Result<std::string> name = read_capped(scan, pid, "comm", k_glance);
-  return name && recognise_title(trim(*name)).has_value();
+  return name && is_known_title(trim(*name));
 }
 
 template <class Value>

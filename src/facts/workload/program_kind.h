@@ -1,26 +1,17 @@
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "base/known.h"
+#include "facts/workload/known_programs.h"
 #include "facts/workload/options.h"
 #include "facts/workload/workload.h"
 
 namespace sparkops::facts {
 
-/// What the words of a command start.
-struct Program {
-  LaunchRole role = LaunchRole::other;
-  Known<ServerKind> server;
-  std::string name;              ///< "vllm", "torchrun", "train.py"
-  std::size_t arguments_at = 0;  ///< index of the first word that is an argument
-  bool starts_one_node = false;  ///< torchrun: one node unless told otherwise
-};
-
-/// By the program's name, the Python module or script, then the options; where the words name no program of their own
-/// (a compose command of flags alone, or none), by the image.
+/// As recognise_program; where the words name no program of their own (a compose command of flags alone, or none), by
+/// the image.
 [[nodiscard]] Program identify_program(const std::vector<std::string>& words, const Known<std::string>& image);
 
 /// The server whose options these are, for recipes that hold arguments without a program.
