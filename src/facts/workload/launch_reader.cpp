@@ -75,6 +75,19 @@ Known<std::string> read_model(const Launch& launch, std::span<const std::string>
   return unknown("the command names no model");
 }
 
+/// accelerate and deepspeed are data parallel unless a setting says otherwise; torchrun alone says nothing about what
+/// its script does.
+void add_launcher_kind(const PlainCommand& command, Parallelism& parallelism) {
+  if (!parallelism.data_parallel_kinds.empty()) return;
+  constexpr std::size_t k_program_words = 3;  // python -m accelerate.commands.launch
+  for (std::size_t i = 0; i < std::min(k_program_words, command.words.size()); ++i) {
+    const std::string name = base_name(command.words[i]);
+    for (const std::string_view launcher : {"accelerate", "deepspeed"})
+      if (name == launcher || name.starts_with(std::string(launcher) + "."))
+        return parallelism.data_parallel_kinds.push_back(std::string(launcher));
+  }
+}
+
 /// The settings that say something about parallelism: wrappers, options and files, then the environment.
 Parallelism launch_parallelism(const Launch& launch, const PlainCommand& command, bool starts_one_node) {
   std::vector<Setting> all = command.wrapper_settings;
@@ -87,8 +100,7 @@ Parallelism launch_parallelism(const Launch& launch, const PlainCommand& command
   }
   const bool nodes_are_unset = !parallelism.nodes && parallelism.nodes.reason() == Known<int>().reason();
   if (starts_one_node && nodes_are_unset && command.wrapper_settings.empty()) parallelism.nodes = as_default(1);
-  if (launch.role == LaunchRole::trainer && parallelism.data_parallel_kinds.empty() && starts_one_node)
-    parallelism.data_parallel_kinds.push_back("ddp");
+  add_launcher_kind(command, parallelism);
   return parallelism;
 }
 

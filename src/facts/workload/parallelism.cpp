@@ -144,6 +144,7 @@ void read_kind(Parallelism& parallelism, const std::string& canonical, const std
   const std::string value = to_lower(trim(setting.value));
   if (key == "distributed_type") {
     if (value == "fsdp") add_kind(parallelism, "fsdp", setting);
+    if (value == "deepspeed") add_kind(parallelism, "deepspeed", setting);
     if (value == "multi_gpu") add_kind(parallelism, "ddp", setting);
     return;
   }
@@ -155,8 +156,15 @@ void read_kind(Parallelism& parallelism, const std::string& canonical, const std
     add_kind(parallelism, value, setting);
   const bool off = value.empty() || value == "false" || value == "no" || value == "0" || value == "none";
   if (!off && (key == "fsdp" || key == "use_fsdp" || key == "fsdp_version" || key == "fsdp_sharding_strategy" ||
+               key == "use_torch_fsdp2" || key == "fsdp_transformer_layer_cls_to_wrap" ||
                (key == "data_parallel_shard_degree" && value != "1")))
     add_kind(parallelism, "fsdp", setting);
+  if (!off && (key == "deepspeed" || key == "use_deepspeed" || key == "deepspeed_config" ||
+               key == "deepspeed_config_file" || key == "deepspeed_plugin"))
+    add_kind(parallelism, "deepspeed", setting);
+  if (!off && (key == "ddp" || key == "use_ddp" || key == "multi_gpu" || key == "distributed_data_parallel" ||
+               key.starts_with("ddp_")))
+    add_kind(parallelism, "ddp", setting);
 }
 
 void read_figure(Parallelism& parallelism, const std::string& canonical, const std::string& key,
@@ -185,6 +193,10 @@ Parallelism read_parallelism(const std::vector<Setting>& settings) {
     read_figure(parallelism, canonical, key, setting);
     read_kind(parallelism, canonical, key, setting);
   }
+  // Accelerate alone calls the nodes machines, and it is data parallel where nothing else is said.
+  constexpr std::array<std::string_view, 1> k_machines = {"num_machines"};
+  const Setting* const machines = find_setting(settings, k_machines);
+  if (machines != nullptr && parallelism.data_parallel_kinds.empty()) add_kind(parallelism, "accelerate", *machines);
   return parallelism;
 }
 

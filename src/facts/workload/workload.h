@@ -46,7 +46,7 @@ struct Parallelism {
   Known<int> world_size;
   Known<int> tensor, pipeline, data, context, expert;
   Known<int> tensor_of_generation;  ///< of the inference engine inside a trainer (vllm_tensor_parallel_size, rollout.…)
-  std::vector<std::string> data_parallel_kinds;  ///< "ddp", "fsdp", "zero-3" …
+  std::vector<std::string> data_parallel_kinds;  ///< as named: "ddp", "fsdp", "zero-3", "deepspeed", "accelerate"
   std::vector<Setting> evidence;                 ///< each setting a figure was read from
 };
 

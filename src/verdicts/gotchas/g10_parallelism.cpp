@@ -25,6 +25,7 @@ struct Unit {
   Known<int> nodes;  ///< as given, or derived: a Spark has one GPU
   Parallelism parallelism;
   std::vector<facts::Setting> settings;  ///< where link settings may stand
+  bool is_launch = false;                ///< else: settings of a file that no launch names
   [[nodiscard]] bool crosses() const { return nodes.value_or(1) > 1; }
 };
 
@@ -64,6 +65,16 @@ Unit unit_of(const std::string& name, Unit::Purpose purpose, const Parallelism& 
   return unit;
 }
 
+bool is_above_one(const Known<int>& size) {
+  return size.value_or(1) > 1;
+}
+
+/// Whether a figure or a flag tells how the work is divided. A tensor parallel size of 1 tells it too.
+bool names_its_kind(const Parallelism& parallelism) {
+  return !parallelism.data_parallel_kinds.empty() || parallelism.tensor || is_above_one(parallelism.pipeline) ||
+         is_above_one(parallelism.data) || is_above_one(parallelism.context) || is_above_one(parallelism.expert);
+}
+
 /// A trainer that generates with an inference engine over several boxes is inference in that part.
 void add_generation(const Unit& trainer, const Parallelism& whole, int gpus, std::vector<Unit>& units) {
   if (trainer.parallelism.tensor_of_generation.value_or(1) < 2) return;
@@ -85,6 +96,9 @@ std::vector<Unit> units_of(const facts::Workload& workload, int gpus) {
     Unit unit = unit_of(printable(launch.name, 80), purpose, launch.parallelism, workload.parallelism, gpus);
     unit.settings = launch.environment;
     unit.settings.insert(unit.settings.end(), workload.settings.begin(), workload.settings.end());
+    unit.is_launch = true;
+    if (!names_its_kind(unit.parallelism))
+      unit.parallelism.data_parallel_kinds = workload.parallelism.data_parallel_kinds;
     add_generation(unit, workload.parallelism, gpus, units);
     units.push_back(std::move(unit));
   }
@@ -110,11 +124,12 @@ std::string over_nodes(const Unit& unit) {
 }
 
 std::vector<LinkTrouble> link_trouble(const PreflightFacts& facts, const Unit& unit) {
+  const bool visible = facts.judged == JudgedPlatform::this_machine && facts.machine.network_links;
+  const facts::NetworkLinks* const links = visible ? &*facts.machine.network_links : nullptr;
   std::vector<LinkTrouble> troubles =
-      link_trouble_of_settings(unit.settings, facts.knowledge.gb10().management_interface);
-  if (facts.judged == JudgedPlatform::this_machine && facts.machine.network_links)
-    for (LinkTrouble& trouble : link_trouble_of_machine(*facts.machine.network_links))
-      troubles.push_back(std::move(trouble));
+      link_trouble_of_settings(unit.settings, facts.knowledge.gb10().management_interface, links);
+  if (links != nullptr)
+    for (LinkTrouble& trouble : link_trouble_of_machine(*links)) troubles.push_back(std::move(trouble));
   return troubles;
 }
 
@@ -188,16 +203,40 @@ Finding tensor_inference(const PreflightFacts& facts, const Unit& unit) {
 std::string kind_of(const Unit& unit) {
   std::vector<std::string> kinds = unit.parallelism.data_parallel_kinds;
   if (unit.parallelism.pipeline.value_or(1) > 1) kinds.push_back("pipeline");
-  return kinds.empty() ? "data or pipeline parallelism" : join(kinds, ", ");
+  return kinds.empty() ? "without tensor parallelism" : join(kinds, ", ");
 }
 
-/// Data and pipeline parallelism pass; trouble with the link is named with its fix, for it costs time there too.
+/// Data and pipeline parallelism pass over a link in order: trouble costs time there too.
 Finding other_over_nodes(const PreflightFacts& facts, const Unit& unit) {
   const std::vector<LinkTrouble> troubles = link_trouble(facts, unit);
-  Finding finding = verdict(Status::pass, fmt::format("{} runs {} {}: what the link is good for", unit.name,
-                                                      kind_of(unit), over_nodes(unit)));
-  if (!troubles.empty()) finding.headline += ", but slower than need be: " + clauses(troubles);
+  const std::string what = fmt::format("{} runs {} {}", unit.name, kind_of(unit), over_nodes(unit));
+  Finding finding = troubles.empty() ? verdict(Status::pass, what + ": what the link is good for")
+                                     : verdict(Status::warn, what + ", slower than need be: " + clauses(troubles));
   add_troubles(troubles, finding);
+  return finding;
+}
+
+/// Nothing that was read tells how the work is divided over the boxes: the script itself is not read.
+Finding kind_unknown(const PreflightFacts& facts, const Unit& unit) {
+  const std::string boxes =
+      unit.nodes ? fmt::format("{} boxes", *unit.nodes) : std::string("boxes whose number is set elsewhere");
+  const std::string why =
+      unit.is_launch
+          ? fmt::format("{}; the kind of parallelism is not on the command line, and {} is not read by this version",
+                        boxes, unit.name)
+          : fmt::format("{}; {} does not name the kind of parallelism", boxes, unit.name);
+  const std::vector<LinkTrouble> troubles = link_trouble(facts, unit);
+  Finding finding = troubles.empty()
+                        ? skipped(k_id, why)
+                        : verdict(Status::warn, why + "; and the link is in trouble: " + clauses(troubles));
+  finding.where = Where::workload;
+  add_troubles(troubles, finding);
+  Fix fix;
+  fix.instruction = fmt::format(
+      "look in {} for parallelize_module, ColwiseParallel, a device mesh with \"tp\", or a tensor parallel size above "
+      "1: tensor parallel training must stay on one box; DDP, FSDP, ZeRO and pipeline may cross the link",
+      unit.name);
+  finding.fixes.push_back(std::move(fix));
   return finding;
 }
 
@@ -219,6 +258,8 @@ Finding judge(const PreflightFacts& facts, const Unit& unit, int gpus) {
     finding = one_node(unit, gpus);
   else if (unit.tensor > 1)
     finding = unit.purpose == Unit::Purpose::training ? tensor_training(unit) : tensor_inference(facts, unit);
+  else if (unit.purpose != Unit::Purpose::inference && !names_its_kind(unit.parallelism))
+    finding = kind_unknown(facts, unit);
   else
     finding = other_over_nodes(facts, unit);
   for (const facts::Setting& setting : unit.parallelism.evidence)

@@ -13,6 +13,7 @@ namespace sparkops::verdicts {
 namespace {
 
 using facts::NetworkLink;
+using facts::NetworkLinks;
 using facts::Setting;
 
 /// Variables that choose the interface of a collective library, and the options of mpirun that set them.
@@ -68,41 +69,159 @@ bool names_one_rail(std::string_view value) {
   return numbered && device != "mlx5";
 }
 
-std::optional<LinkTrouble> interface_trouble(const Setting& setting, const std::string& management) {
-  const std::string key = setting.key;
-  if (std::find(k_interface_variables.begin(), k_interface_variables.end(), key) == k_interface_variables.end())
-    return std::nullopt;
+bool is_connectx(const NetworkLink& link) {
+  return link.driver && *link.driver == "mlx5_core";
+}
+
+/// The ConnectX interfaces that are up, the twin of PCI domain 0000 first.
+std::vector<const NetworkLink*> ports_up(const NetworkLinks* links) {
+  std::vector<const NetworkLink*> ports;
+  if (links == nullptr) return ports;
+  for (const NetworkLink& link : links->links)
+    if (is_connectx(link) && link.up.value_or(false)) ports.push_back(&link);
+  std::stable_sort(ports.begin(), ports.end(), [](const NetworkLink* a, const NetworkLink* b) {
+    return a->pci_address.value_or("") < b->pci_address.value_or("");
+  });
+  return ports;
+}
+
+/// "export NAME=…" with the interface that is up on this machine, or with a placeholder.
+std::string export_interface(const std::string& name, const NetworkLinks* links) {
+  const std::vector<const NetworkLink*> up = ports_up(links);
+  if (!up.empty()) return fmt::format("export {}={} (the ConnectX port that is up)", name, up.front()->name);
+  return fmt::format(
+      "export {}=PORT, where PORT is the ConnectX interface that `ibdev2netdev` shows as Up on each box "
+      "(which one that is cannot be seen from here)",
+      name);
+}
+
+/// The same with the RDMA devices of both twins.
+std::string export_devices(const NetworkLinks* links) {
+  constexpr std::string_view k_gain = "13.9 against 20.6 GB/s were measured";
+  std::vector<std::string> devices;
+  for (const NetworkLink* const link : ports_up(links))
+    if (link->rdma_device) devices.push_back(*link->rdma_device);
+  if (devices.size() >= 2)
+    return fmt::format("export NCCL_IB_HCA={} (both twins of the port that is up; {})", join(devices, ","), k_gain);
+  return fmt::format(
+      "export NCCL_IB_HCA=DEVICE,TWIN, the two devices that `ibdev2netdev` shows as Up (which ones those are cannot be "
+      "seen from here; {})",
+      k_gain);
+}
+
+/// One name of a list: "=name" is exact, ":1" the port of a device.
+struct NamedPort {
+  std::string_view name;
+  bool exact = false;
+};
+
+std::vector<NamedPort> named_ports(std::string_view value) {
+  std::vector<NamedPort> ports;
+  value = trim(value);
+  if (value.starts_with('^')) return ports;
+  const bool exact = value.starts_with('=');
+  if (exact) value.remove_prefix(1);
+  for (std::string_view entry : split(value, ',')) {
+    entry = trim(entry);
+    entry = entry.substr(0, entry.find(':'));
+    // Subnets, "all" and what a shell would still expand name no port.
+    const bool is_name = !entry.empty() && entry != "all" && entry.find_first_of("/${*") == std::string_view::npos;
+    if (is_name) ports.push_back({entry, exact});
+  }
+  return ports;
+}
+
+bool has_interface(const NetworkLinks& links, NamedPort port, bool prefixes_match) {
+  const bool exact = port.exact || !prefixes_match;
+  return port.name == "lo" || std::any_of(links.links.begin(), links.links.end(), [&](const NetworkLink& link) {
+           return exact ? link.name == port.name : link.name.starts_with(port.name);
+         });
+}
+
+/// Whether the device may exist: true also where the device of a port could not be read.
+bool may_have_device(const NetworkLinks& links, NamedPort port) {
+  return std::any_of(links.links.begin(), links.links.end(), [&](const NetworkLink& link) {
+    if (!link.rdma_device) return is_connectx(link);
+    return port.exact ? *link.rdma_device == port.name : link.rdma_device->starts_with(port.name);
+  });
+}
+
+/// A name that this machine does not have. NCCL takes its names as beginnings, the others do not.
+std::optional<LinkTrouble> absent_name(const Setting& setting, const NetworkLinks* links) {
+  if (links == nullptr || links->links.empty()) return std::nullopt;
+  const bool names_devices = setting.key == "NCCL_IB_HCA";
+  for (const NamedPort port : named_ports(setting.value)) {
+    const bool may_be_device = names_devices || setting.key == "UCX_NET_DEVICES";
+    if (may_be_device && may_have_device(*links, port)) continue;
+    if (!names_devices && has_interface(*links, port, setting.key.starts_with("NCCL_"))) continue;
+    return LinkTrouble{
+        fmt::format("{} names {}, which does not exist on this box", setting.key, printable(port.name, 40)),
+        set_to(names_devices ? export_devices(links) : export_interface(setting.key, links)), read_from(setting)};
+  }
+  return std::nullopt;
+}
+
+bool is_named(const NetworkLink& link, NamedPort port) {
+  const std::string device = link.rdma_device.value_or("");
+  return port.exact ? link.name == port.name || device == port.name
+                    : link.name.starts_with(port.name) || device.starts_with(port.name);
+}
+
+/// A list whose every name means a ConnectX port that is down, while another one is up.
+std::optional<LinkTrouble> down_name(const Setting& setting, const NetworkLinks* links) {
+  if (ports_up(links).empty()) return std::nullopt;
+  std::vector<std::string> down;
+  for (const NamedPort port : named_ports(setting.value)) {
+    const bool is_down = std::any_of(links->links.begin(), links->links.end(), [&](const NetworkLink& link) {
+      return is_named(link, port) && is_connectx(link) && link.up && !*link.up;
+    });
+    const bool other = std::any_of(links->links.begin(), links->links.end(), [&](const NetworkLink& link) {
+      return is_named(link, port) && (!is_connectx(link) || link.up.value_or(true));
+    });
+    if (!is_down || other) return std::nullopt;
+    down.push_back(printable(port.name, 40));
+  }
+  if (down.empty()) return std::nullopt;
+  const bool devices = setting.key == "NCCL_IB_HCA";
+  return LinkTrouble{fmt::format("{} names {}, a port that is down", setting.key, join(down, ",")),
+                     set_to(devices ? export_devices(links) : export_interface(setting.key, links)),
+                     read_from(setting)};
+}
+
+bool chooses_interface(const std::string& key) {
+  return std::find(k_interface_variables.begin(), k_interface_variables.end(), key) != k_interface_variables.end();
+}
+
+std::optional<LinkTrouble> interface_trouble(const Setting& setting, const std::string& management,
+                                             const NetworkLinks* links) {
+  if (!chooses_interface(setting.key)) return std::nullopt;
+  if (auto absent = absent_name(setting, links)) return absent;
+  if (auto down = down_name(setting, links)) return down;
   const auto wrong = wrong_interface(setting.value, management);
   if (!wrong) return std::nullopt;
   const std::string what =
       *wrong == management ? "the 10 GbE management port" : "no port of the link between the boxes";
-  return LinkTrouble{fmt::format("{} uses {}, {}", key, *wrong, what),
-                     set_to(fmt::format("export {}=enp1s0f0np0 (the ConnectX port that `ibdev2netdev` shows as Up on "
-                                        "each box)",
-                                        key)),
-                     read_from(setting)};
+  return LinkTrouble{fmt::format("{} uses {}, {}", setting.key, *wrong, what),
+                     set_to(export_interface(setting.key, links)), read_from(setting)};
 }
 
-std::optional<LinkTrouble> rdma_trouble(const Setting& setting) {
+std::optional<LinkTrouble> rdma_trouble(const Setting& setting, const NetworkLinks* links) {
   if (setting.key == "NCCL_IB_DISABLE" && is_on(setting.value))
     return LinkTrouble{"NCCL_IB_DISABLE switches RDMA off", set_to("unset NCCL_IB_DISABLE"), read_from(setting)};
   if (setting.key == "NCCL_NET" && to_lower(trim(setting.value)) == "socket")
     return LinkTrouble{"NCCL_NET=Socket keeps NCCL off RDMA", set_to("unset NCCL_NET"), read_from(setting)};
-  if (setting.key == "NCCL_IB_HCA" && names_one_rail(setting.value))
-    return LinkTrouble{
-        fmt::format("NCCL_IB_HCA={} names one of the two rails", printable(setting.value, 60)),
-        set_to("export NCCL_IB_HCA=rocep1s0f0,roceP2p1s0f0 (both twins of the port that is Up; 13.9 against 20.6 GB/s "
-               "were measured)"),
-        read_from(setting)};
+  if (setting.key == "NCCL_IB_HCA") {
+    if (auto absent = absent_name(setting, links)) return absent;
+    if (auto down = down_name(setting, links)) return down;
+    if (names_one_rail(setting.value))
+      return LinkTrouble{fmt::format("NCCL_IB_HCA={} names one of the two rails", printable(setting.value, 60)),
+                         set_to(export_devices(links)), read_from(setting)};
+  }
   if (setting.key == "NCCL_IB_GID_INDEX" && !trim(setting.value).empty())
     return LinkTrouble{fmt::format("NCCL_IB_GID_INDEX is pinned to {}, and the index drifts between boots and boxes",
                                    printable(setting.value, 20)),
                        set_to("unset NCCL_IB_GID_INDEX"), read_from(setting)};
   return std::nullopt;
-}
-
-bool is_connectx(const NetworkLink& link) {
-  return link.driver && *link.driver == "mlx5_core";
 }
 
 LinkTrouble of_machine(std::string clause, std::string run, std::string instruction, bool needs_root) {
@@ -145,11 +264,11 @@ void judge_twins(const NetworkLink& a, const NetworkLink& b, std::vector<LinkTro
 }  // namespace
 
 std::vector<LinkTrouble> link_trouble_of_settings(const std::vector<Setting>& settings,
-                                                  const std::string& management_interface) {
+                                                  const std::string& management_interface, const NetworkLinks* links) {
   std::vector<LinkTrouble> troubles;
   for (const Setting& setting : settings) {
-    std::optional<LinkTrouble> trouble = interface_trouble(setting, management_interface);
-    if (!trouble) trouble = rdma_trouble(setting);
+    std::optional<LinkTrouble> trouble = interface_trouble(setting, management_interface, links);
+    if (!trouble) trouble = rdma_trouble(setting, links);
     if (!trouble) continue;
     const auto same = [&](const LinkTrouble& known) { return known.clause == trouble->clause; };
     if (std::none_of(troubles.begin(), troubles.end(), same)) troubles.push_back(std::move(*trouble));
@@ -170,8 +289,14 @@ std::vector<LinkTrouble> link_trouble_of_machine(const facts::NetworkLinks& link
         "", "plug the cable in, then reboot: a port that appears at run time stays at about 13 Gb/s", false));
     return troubles;
   }
-  if (!any_up)
-    troubles.push_back(of_machine("no ConnectX port is up", "", "check the cable: the same cage on both boxes", false));
+  if (!any_up) {
+    const auto unread = std::find_if(links.links.begin(), links.links.end(),
+                                     [](const NetworkLink& link) { return is_connectx(link) && !link.up; });
+    troubles.push_back(of_machine(unread == links.links.end()
+                                      ? std::string("no ConnectX port is up")
+                                      : "no ConnectX port is known to be up (" + unread->up.reason() + ")",
+                                  "", "check the cable: the same cage on both boxes", false));
+  }
   for (const auto& [first, second] : links.twins)
     if (first < links.links.size() && second < links.links.size())
       judge_twins(links.links[first], links.links[second], troubles);

@@ -17,9 +17,11 @@ struct LinkTrouble {
 };
 
 /// From settings (environment of a launch, recipe files): collectives over the management port, Wi-Fi or a bridge,
-/// RDMA switched off, one rail of two, a pinned GID index.
+/// RDMA switched off, one rail of two, a pinned GID index. With the `links` of the machine that is judged (nullptr: it
+/// is not this machine, or they are unknown) also names that do not exist there, and fixes name the port that is up.
 [[nodiscard]] std::vector<LinkTrouble> link_trouble_of_settings(const std::vector<facts::Setting>& settings,
-                                                                const std::string& management_interface);
+                                                                const std::string& management_interface,
+                                                                const facts::NetworkLinks* links);
 
 /// From the ConnectX ports of this machine: absent, down, twins with different MTU or one without an address, and the
 /// power gating that leaves a hot-plugged port at about 13 Gb/s.

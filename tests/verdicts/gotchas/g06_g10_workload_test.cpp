@@ -121,14 +121,26 @@ INSTANTIATE_TEST_SUITE_P(
                 "torchrun --nproc_per_node 2 train.py --tensor-model-parallel-size 2\n", "G10", Status::pass,
                 "needs 2 GPUs"},
         Variant{"TensorSizeOne", "o.sh", "torchrun --nnodes 2 train.py --tensor-model-parallel-size 1\n", "G10",
-                Status::pass, "ddp over 2 boxes"},
+                Status::pass, "without tensor parallelism over 2 boxes"},
         Variant{"ZeroOverTwo", "z.sh", "deepspeed --num_nodes 2 train.py --zero_stage 3\n", "G10", Status::pass,
                 "zero-3 over 2 boxes"},
         Variant{"PipelineOverTwo", "p.sh", "torchrun --nnodes 2 train.py --pipeline-model-parallel-size 2\n", "G10",
                 Status::pass, "pipeline"},
         Variant{"DataParallelOverTheManagementPort", "d.sh",
-                "export NCCL_SOCKET_IFNAME=enP7s7\ntorchrun --nnodes 2 train.py\n", "G10", Status::pass,
-                "slower than need be"},
+                "export NCCL_SOCKET_IFNAME=enP7s7\ntorchrun --nnodes 2 train.py --fsdp full_shard\n", "G10",
+                Status::warn, "slower than need be"},
+        Variant{"NobodyNamesTheKind", "k.sh", "torchrun --nnodes 2 --nproc_per_node 1 train_tp.py\n", "G10",
+                Status::skip,
+                "2 boxes; the kind of parallelism is not on the command line, and train_tp.py is not read by this "
+                "version"},
+        Variant{"ADdpFlagNamesTheKind", "k.sh", "torchrun --nnodes 2 train.py --ddp_timeout 1800\n", "G10",
+                Status::pass, "runs ddp over 2 boxes"},
+        Variant{"AccelerateNamesTheKind", "k.sh", "accelerate launch --num_machines 2 train.py\n", "G10", Status::pass,
+                "accelerate over 2 boxes"},
+        Variant{"DeepSpeedNamesTheKind", "k.sh", "deepspeed --num_nodes 2 train.py\n", "G10", Status::pass,
+                "deepspeed over 2 boxes"},
+        Variant{"AFigureOfNodesAlone", "k.yaml", "learning_rate: 1\nnum_nodes: 2\n", "G10", Status::skip,
+                "does not name the kind"},
         Variant{"ServingWithRdmaOff", "s.sh", "NCCL_IB_DISABLE=1 vllm serve m -tp 2\n", "G10", Status::warn,
                 "switches RDMA off"},
         Variant{"ServingOverOneRail", "s.sh",
@@ -172,13 +184,45 @@ facts::NetworkLink port(const std::string& name, std::int64_t mtu) {
   return link;
 }
 
-Finding serving_over(const facts::NetworkLinks& links) {
+Finding launched_over(const facts::NetworkLinks& links, const std::string& command) {
   facts::Machine machine = healthy_spark();
   machine.network_links = as_read(facts::NetworkLinks(links));
-  const facts::Workload workload = workload_of("s.sh", "vllm serve m -tp 2\n");
+  const facts::Workload workload = workload_of("s.sh", command + "\n");
   PreflightFacts facts = facts_of(machine);
   facts.workload = &workload;
   return check_g10_parallelism(facts);
+}
+
+Finding serving_over(const facts::NetworkLinks& links) {
+  return launched_over(links, "vllm serve m -tp 2");
+}
+
+TEST(G10, DataParallelOverATroubledLinkIsAWarningWithItsFix) {
+  const std::string command = "torchrun --nnodes 2 train.py --fsdp full_shard";
+  facts::NetworkLinks links;
+  links.links = {port("enp1s0f0np0", 9000), port("enP2p1s0f0np0", 9000)};
+  links.twins = {{0, 1}};
+  EXPECT_EQ(launched_over(links, command).status, Status::pass);
+  links.links[1].mtu = as_read(std::int64_t{1500});
+  const Finding unequal = launched_over(links, command);
+  EXPECT_EQ(unequal.status, Status::warn);
+  ASSERT_FALSE(unequal.fixes.empty());
+  EXPECT_EQ(unequal.fixes.front().run, "sudo ip link set enP2p1s0f0np0 mtu 9000");
+  for (facts::NetworkLink& link : links.links) link.up = as_read(false);
+  EXPECT_EQ(launched_over(links, command).status, Status::warn);
+  EXPECT_THAT(launched_over(links, command).headline, HasSubstr("no ConnectX port is up"));
+  for (facts::NetworkLink& link : links.links) link.up = unknown("operstate says 'unknown'");
+  EXPECT_THAT(launched_over(links, command).headline, HasSubstr("no ConnectX port is known to be up"));
+}
+
+TEST(G10, AnUnknownKindComesWithWhatToLookFor) {
+  facts::NetworkLinks links;
+  links.links = {port("enp1s0f0np0", 9000), port("enP2p1s0f0np0", 9000)};
+  links.twins = {{0, 1}};
+  const Finding finding = launched_over(links, "torchrun --nnodes 2 train_tp.py");
+  EXPECT_EQ(finding.status, Status::skip);
+  ASSERT_EQ(finding.fixes.size(), 1U);
+  EXPECT_THAT(finding.fixes.front().instruction, HasSubstr("tensor parallel training must stay on one box"));
 }
 
 TEST(G10, TheLinkOfThisMachineDecidesOverServing) {

@@ -52,5 +52,61 @@ TEST(LinkTrouble, AnUnknownMtuIsNoTroubleAndNoProof) {
   EXPECT_TRUE(link_trouble_of_machine(links).empty());
 }
 
+/// Four ports as a Spark has them, of which the second cage is up.
+facts::NetworkLinks second_cage_up() {
+  facts::NetworkLinks links = twins(9000, 9000);
+  links.links[0].rdma_device = as_read(std::string("rocep1s0f1"));
+  links.links[1].rdma_device = as_read(std::string("roceP2p1s0f1"));
+  links.links.push_back(port("enp1s0f0np0", "0000:01:00.0", 1500));
+  links.links.push_back(port("enP2p1s0f0np0", "0002:01:00.0", 1500));
+  links.links[2].rdma_device = as_read(std::string("rocep1s0f0"));
+  links.links[3].rdma_device = as_read(std::string("roceP2p1s0f0"));
+  links.links[2].up = links.links[3].up = as_read(false);
+  return links;
+}
+
+std::vector<LinkTrouble> of_setting(const std::string& key, const std::string& value,
+                                    const facts::NetworkLinks* links) {
+  return link_trouble_of_settings({{key, value, "command line"}}, "enP7s7", links);
+}
+
+TEST(LinkTroubleOfSettings, TheFixNamesTheDevicesOfThePortThatIsUp) {
+  const facts::NetworkLinks links = second_cage_up();
+  const auto rail = of_setting("NCCL_IB_HCA", "rocep1s0f1", &links);
+  ASSERT_EQ(rail.size(), 1U);
+  EXPECT_THAT(rail.front().clause, HasSubstr("one of the two rails"));
+  EXPECT_THAT(rail.front().fix.instruction, HasSubstr("NCCL_IB_HCA=rocep1s0f1,roceP2p1s0f1 "));
+  const auto management = of_setting("NCCL_SOCKET_IFNAME", "enP7s7", nullptr);
+  ASSERT_EQ(management.size(), 1U);
+  EXPECT_THAT(management.front().clause, HasSubstr("management port"));
+  EXPECT_THAT(management.front().fix.instruction, HasSubstr("NCCL_SOCKET_IFNAME=PORT"));
+  const auto unseen = of_setting("NCCL_IB_HCA", "rocep1s0f1", nullptr);
+  ASSERT_EQ(unseen.size(), 1U);
+  EXPECT_THAT(unseen.front().fix.instruction, HasSubstr("cannot be seen from here"));
+}
+
+TEST(LinkTroubleOfSettings, NamesThatDoNotExistOnThisMachineAreTrouble) {
+  const facts::NetworkLinks links = second_cage_up();
+  const auto interface = of_setting("NCCL_SOCKET_IFNAME", "eth0", &links);
+  ASSERT_EQ(interface.size(), 1U);
+  EXPECT_THAT(interface.front().clause, HasSubstr("eth0, which does not exist on this box"));
+  EXPECT_THAT(interface.front().fix.instruction, HasSubstr("NCCL_SOCKET_IFNAME=enp1s0f1np1"));
+  const auto device = of_setting("NCCL_IB_HCA", "mlx5_0,mlx5_1", &links);
+  ASSERT_EQ(device.size(), 1U);
+  EXPECT_THAT(device.front().clause, HasSubstr("mlx5_0, which does not exist"));
+  EXPECT_TRUE(of_setting("NCCL_SOCKET_IFNAME", "enp1s0f1", &links).empty()) << "NCCL takes the beginning of a name";
+  EXPECT_TRUE(of_setting("NCCL_SOCKET_IFNAME", "^docker0,lo", &links).empty());
+  EXPECT_TRUE(of_setting("OMPI_MCA_btl_tcp_if_include", "10.0.0.0/24", &links).empty());
+  EXPECT_TRUE(of_setting("NCCL_IB_HCA", "mlx5_0,mlx5_1", nullptr).empty()) << "not judged: it may exist elsewhere";
+}
+
+TEST(LinkTroubleOfSettings, APortThatIsDownIsTroubleWhileAnotherIsUp) {
+  const facts::NetworkLinks links = second_cage_up();
+  const auto troubles = of_setting("NCCL_IB_HCA", "rocep1s0f0,roceP2p1s0f0", &links);
+  ASSERT_EQ(troubles.size(), 1U);
+  EXPECT_THAT(troubles.front().clause, HasSubstr("a port that is down"));
+  EXPECT_THAT(troubles.front().fix.instruction, HasSubstr("rocep1s0f1,roceP2p1s0f1"));
+}
+
 }  // namespace
 }  // namespace sparkops::verdicts
