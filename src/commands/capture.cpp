@@ -51,6 +51,18 @@ void show_progress(std::string_view what) {
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
+/// One line on stderr, also where stdout goes to a file or is JSON: nobody should find hundreds of files by accident.
+void say_what_was_written(const std::string& path, const store::Written& written, std::string_view as_typed) {
+  const std::string size = format_size(written.size);
+  const bool as_file = path.ends_with(k_extension);
+  // With a slash behind it a name says that a directory is wanted.
+  const std::string_view why =
+      as_typed.ends_with('/') ? "" : ", because the name does not end in .machine (that would be one file)";
+  fail_with(ExitCode::done,
+            as_file ? fmt::format("wrote {} ({})", path, size)
+                    : fmt::format("wrote a directory tree{}: {} ({} files, {})", why, path, written.files, size));
+}
+
 ExitCode run_capture(const Arguments& arguments) {
   if (arguments.positionals.size() != 1 || arguments.positionals[0].empty())
     return fail_with(ExitCode::usage, "capture: name the file to write, e.g. sparkops capture spark.machine");
@@ -68,7 +80,9 @@ ExitCode run_capture(const Arguments& arguments) {
   const auto written =
       as_file ? store::write_capture_file(path, capture.entries) : store::write_capture_tree(path, capture.entries);
   if (!written) return report_error(written.error());
-  return write_output(arguments.has("--json") ? summary_json(path, capture) : summary(path, capture));
+  const ExitCode code = write_output(arguments.has("--json") ? summary_json(path, capture) : summary(path, capture));
+  say_what_was_written(path, *written, arguments.positionals[0]);
+  return code;
 }
 
 }  // namespace
@@ -80,13 +94,14 @@ CommandSpec capture_command() {
   command.summary = "this machine as one file, for a bug report or to look at elsewhere";
   command.description =
       "Writes what sparkops reads about this machine into one text file (NAME.machine) or, under any other name, into "
-      "a "
-      "directory tree. Every command takes it with --root and gives the answers it would have given here.\n\n"
+      "a directory tree of hundreds of files. Every command takes it with --root and gives the answers it would have "
+      "given here.\n\n"
       "User and host names, addresses, serial numbers, UUIDs and secrets in command lines and environments are "
-      "replaced "
-      "by placeholders, always; the same value gets the same placeholder. Of processes that have nothing to do with "
-      "the "
-      "GPU only the name and the program are kept. None of your files is read. Read the file before you pass it on.\n\n"
+      "replaced by placeholders, always; the same value gets the same placeholder. Of processes that have nothing to "
+      "do "
+      "with the GPU only the name, the state and the program are kept; of PID 1 and of sparkops itself also the cgroup "
+      "and the environment (values only of variables that sparkops uses). None of your files is read. Read the file "
+      "before you pass it on.\n\n"
       "The GPU is sampled twice a second for the time that --seconds gives. An existing file is never overwritten.";
   command.positional = "NAME.machine|DIR";
   command.positional_help = "the file or directory to write; it must not exist";

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t k_most_symptoms = 3;
 constexpr std::size_t k_most_suggestions = 5;
+constexpr std::size_t k_most_nearest = 3;
 constexpr std::size_t k_longest_query = 1000;
 /// "freezes" and "freezing" may stand for "freeze": the shorter form is this long at least, loses one letter at most,
 /// and the longer form has this many letters more at most.
@@ -67,6 +68,9 @@ struct Candidate {
   const Symptom* symptom = nullptr;
   EntryRef entry;
   std::vector<std::string> words;
+
+  /// Of the entry to read first.
+  [[nodiscard]] const std::string& id() const { return symptom ? symptom->leads_to.front() : entry.id(); }
 };
 
 std::vector<Candidate> all_candidates(const Tables& tables) {
@@ -104,15 +108,16 @@ struct Ranked {
   const Candidate* candidate = nullptr;
 };
 
-/// The candidates in which at least half the weight of the query was found, best first.
-std::vector<Ranked> rank(const std::vector<Candidate>& candidates, const std::vector<std::string>& query) {
+/// The candidates in which at least this share of the query's weight was found, best first.
+std::vector<Ranked> rank(const std::vector<Candidate>& candidates, const std::vector<std::string>& query,
+                         double needed_share) {
   std::vector<double> weights;
   double total = 0;
   for (const auto& word : query) total += weights.emplace_back(weight_of(word, candidates));
   std::vector<Ranked> ranked;
   for (const auto& candidate : candidates) {
     const double score = score_of(candidate, query, weights);
-    if (score > 0 && score >= k_needed_share * total) ranked.push_back({score, &candidate});
+    if (score > 0 && score >= needed_share * total) ranked.push_back({score, &candidate});
   }
   // Candidates lie in one vector: among equals the earlier one stays first.
   std::sort(ranked.begin(), ranked.end(), [](const Ranked& a, const Ranked& b) {
@@ -156,7 +161,7 @@ std::vector<std::string> suggest(const std::vector<Candidate>& candidates, std::
   const std::string wanted = as_id(typed.substr(0, k_longest_query));
   std::vector<std::pair<std::size_t, std::string>> near;
   for (const auto& candidate : candidates) {
-    const std::string& id = candidate.symptom ? candidate.symptom->leads_to.front() : candidate.entry.id();
+    const std::string& id = candidate.id();
     std::size_t distance = edit_distance(wanted, to_lower(id));
     for (const auto& word : candidate.words) distance = std::min(distance, edit_distance(wanted, word));
     if (distance <= std::max<std::size_t>(1, wanted.size() / 3)) near.emplace_back(distance, id);
@@ -166,6 +171,51 @@ std::vector<std::string> suggest(const std::vector<Candidate>& candidates, std::
   for (const auto& [distance, id] : near)
     if (ids.size() < k_most_suggestions && std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
   return ids;
+}
+
+/// How many runs of so many letters of `word` the other one has, as a share of the shorter one's.
+double common_runs(std::string_view word, std::string_view other, std::size_t run) {
+  if (word.size() < run || other.size() < run) return 0;
+  std::size_t found = 0;
+  for (std::size_t at = 0; at + run <= word.size(); ++at)
+    if (contains(other, word.substr(at, run))) ++found;
+  return static_cast<double>(found) / static_cast<double>(std::min(word.size(), other.size()) - run + 1);
+}
+
+/// Three letters in a row tell something; two only where nothing else does.
+double closest_letters(const Candidate& candidate, const std::vector<std::string>& query) {
+  constexpr std::size_t k_longest_word = 64;
+  constexpr double k_weight_of_pairs = 0.1;
+  double best = 0;
+  for (const auto& long_word : query) {
+    const auto word = std::string_view(long_word).substr(0, k_longest_word);
+    for (const auto& other : candidate.words)
+      best = std::max(best, common_runs(word, other, 3) + k_weight_of_pairs * common_runs(word, other, 2));
+  }
+  return best;
+}
+
+/// Where to read on when nothing fits: entries with a word of the query, then those with words spelt alike.
+std::vector<std::string> nearest(const std::vector<Candidate>& candidates, const std::vector<std::string>& query) {
+  std::vector<std::string> ids;
+  const auto add = [&](const Candidate& candidate) {
+    if (ids.size() < k_most_nearest && std::find(ids.begin(), ids.end(), candidate.id()) == ids.end())
+      ids.push_back(candidate.id());
+  };
+  for (const auto& ranked : rank(candidates, query, 0)) add(*ranked.candidate);
+  std::vector<Ranked> alike;
+  for (const auto& candidate : candidates)
+    if (const double letters = closest_letters(candidate, query); letters > 0) alike.push_back({letters, &candidate});
+  std::stable_sort(alike.begin(), alike.end(), [](const Ranked& a, const Ranked& b) { return a.score > b.score; });
+  for (const auto& ranked : alike) add(*ranked.candidate);
+  return ids;
+}
+
+/// A gotcha by its number or an entry by its id.
+EntryRef named_entry(const Tables& tables, std::string_view words) {
+  if (const auto number = gotcha_number(trim(words)))
+    if (const auto entry = find_entry(tables, "G" + std::to_string(*number))) return entry;
+  return find_entry(tables, as_id(words));
 }
 
 }  // namespace
@@ -178,15 +228,27 @@ EntryRef find_entry(const Tables& tables, std::string_view id) {
   return {};
 }
 
+std::vector<EntryRef> named_entries(const Tables& tables, std::string_view words) {
+  if (const auto entry = named_entry(tables, words)) return {entry};
+  std::string parted(words.substr(0, k_longest_query));
+  std::replace(parted.begin(), parted.end(), ',', ' ');
+  std::vector<EntryRef> entries;
+  for (const std::string_view word : split_words(parted)) {
+    const EntryRef entry = named_entry(tables, word);
+    if (!entry) return {};
+    const auto same = [&](const EntryRef& other) { return other.id() == entry.id(); };
+    if (std::none_of(entries.begin(), entries.end(), same)) entries.push_back(entry);
+  }
+  return entries;
+}
+
 LookUp look_up(const Tables& tables, std::string_view words) {
   LookUp result;
-  if (const auto number = gotcha_number(trim(words)))
-    if (const auto entry = find_entry(tables, "G" + std::to_string(*number))) return {entry, {}, {}};
-  if (const auto entry = find_entry(tables, as_id(words))) return {entry, {}, {}};
+  if (const auto entry = named_entry(tables, words)) return {entry, {}, {}, {}};
 
   const auto candidates = all_candidates(tables);
-  const auto ranked = rank(candidates, words_of(words));
-  if (ranked.empty()) return {{}, {}, suggest(candidates, words)};
+  const auto ranked = rank(candidates, words_of(words), k_needed_share);
+  if (ranked.empty()) return {{}, {}, suggest(candidates, words), nearest(candidates, words_of(words))};
   for (const auto& [score, candidate] : ranked)
     if (candidate->symptom && result.symptoms.size() < k_most_symptoms && score >= k_close_to_best * ranked[0].score)
       result.symptoms.push_back(candidate->symptom);

@@ -27,12 +27,18 @@ struct EntryRef {
 struct LookUp {
   EntryRef entry;                        ///< to be read first; empty: nothing was found
   std::vector<const Symptom*> symptoms;  ///< that the words describe, best first; empty when an entry was named
-  std::vector<std::string> suggestions;  ///< ids that resemble the words; only when nothing was found
+  std::vector<std::string>
+      suggestions;                   ///< ids that were probably meant, by their spelling; only when nothing was found
+  std::vector<std::string> nearest;  ///< ids that have most in common with the words, best first; likewise
 };
 
 /// "G3", "g03" and "3" name a gotcha, "page-cache" or "page cache" a topic; other words are compared with the symptoms
 /// and titles, rare words counting more than common ones.
 [[nodiscard]] LookUp look_up(const Tables& tables, std::string_view words);
+
+/// The entries that the words name, each by itself: "G3 G4", "3, page-cache". Empty unless every word is a number or an
+/// id; without repetitions.
+[[nodiscard]] std::vector<EntryRef> named_entries(const Tables& tables, std::string_view words);
 
 /// The entry with this id as the tables write it; empty when there is none.
 [[nodiscard]] EntryRef find_entry(const Tables& tables, std::string_view id);

@@ -95,28 +95,33 @@ Result<void> check_capture_name(const std::string& path) {
   return check_name(path);
 }
 
-Result<void> write_capture_file(const std::string& path, const std::vector<ArchiveEntry>& entries) {
-  if (auto usable = check_name(path); !usable) return usable;
+Result<Written> write_capture_file(const std::string& path, const std::vector<ArchiveEntry>& entries) {
+  if (auto usable = check_name(path); !usable) return tl::unexpected(usable.error());
   const std::string temporary = temporary_name(path);
-  auto result =
-      write_new_file(temporary, write_archive(entries), true).and_then([&] { return publish(temporary, path); });
-  if (!result) ::unlink(temporary.c_str());
-  return result;
+  const std::string content = write_archive(entries);
+  auto result = write_new_file(temporary, content, true).and_then([&] { return publish(temporary, path); });
+  if (result) return Written{1, {static_cast<std::int64_t>(content.size())}};
+  ::unlink(temporary.c_str());
+  return tl::unexpected(result.error());
 }
 
-Result<void> write_capture_tree(const std::string& path, const std::vector<ArchiveEntry>& entries) {
-  if (auto usable = check_name(path); !usable) return usable;
+Result<Written> write_capture_tree(const std::string& path, const std::vector<ArchiveEntry>& entries) {
+  if (auto usable = check_name(path); !usable) return tl::unexpected(usable.error());
   const std::string temporary = temporary_name(path);
   if (::mkdir(temporary.c_str(), k_directory_mode) != 0) return tl::unexpected(system_error(temporary, errno));
   Result<void> result;
-  for (const ArchiveEntry& entry : entries)
+  Written written;
+  for (const ArchiveEntry& entry : entries) {
     if (result) result = write_tree_entry(temporary, entry);
-  if (result) result = publish(temporary, path);
-  if (!result) {
-    std::error_code ignored;
-    fs::remove_all(temporary, ignored);
+    if (entry.kind != ArchiveKind::file || entry.unreadable) continue;
+    ++written.files;
+    written.size += {static_cast<std::int64_t>(entry.content.size())};
   }
-  return result;
+  if (result) result = publish(temporary, path);
+  if (result) return written;
+  std::error_code ignored;
+  fs::remove_all(temporary, ignored);
+  return tl::unexpected(result.error());
 }
 
 }  // namespace sparkops::store

@@ -26,6 +26,13 @@ void capture_whole(Collector& collector, const std::string& directory) {
   collector.add_file(directory + "/environ", Treatment::environment);
 }
 
+/// What tells whether this is a container, and of which image: facts/machine/container.cpp reads it of PID 1 and, where
+/// that one keeps its environment to itself, of this program.
+void capture_surroundings(Collector& collector, const std::string& directory) {
+  collector.add_file(directory + "/cgroup", Treatment::text);
+  collector.add_file(directory + "/environ", Treatment::environment);
+}
+
 void capture_outline(Collector& collector, const std::string& directory) {
   collector.add_file(directory + "/comm", Treatment::text);
   collector.add_file(directory + "/stat", Treatment::text);
@@ -45,11 +52,13 @@ std::vector<std::string> capture_processes(Collector& collector, const std::set<
   std::size_t count = 0;
   for (const std::int64_t pid : all) {
     const std::string directory = "proc/" + std::to_string(pid);
-    const bool whole = pid == 1 || pid == own || pids.contains(pid);
-    if (!whole && count >= k_most_processes) continue;
+    const bool whole = pids.contains(pid);
+    const bool tells_container = pid == 1 || pid == own;
+    if (!whole && !tells_container && count >= k_most_processes) continue;
     ++count;
     collector.add_directory(directory);
     whole ? capture_whole(collector, directory) : capture_outline(collector, directory);
+    if (!whole && tells_container) capture_surroundings(collector, directory);
   }
   if (all.size() > count)
     left_out.push_back(std::to_string(all.size() - count) + " of " + std::to_string(all.size()) + " processes");

@@ -33,6 +33,22 @@ bool ends_word(std::string_view text, std::size_t length) {
   return length >= text.size() || !is_word(text[length]);
 }
 
+/// Whether the groups of an address written with "::" begin as an address that somebody can have: global unicast
+/// (2000::/3), unique local (fc00::/7), link local and the old site local (fe80::/9) and multicast (ff00::/8) as RFC
+/// 4291 and RFC 4193 give them out, or an IPv4 address inside (::ffff:0:0/96, 64:ff9b::/96). All of these but the last
+/// need four digits in front, which tells them from what is written alike: "0::/system.slice" of a cgroup, "::", and
+/// names of C++.
+bool starts_as_in_use(const std::vector<std::string_view>& groups, std::size_t gap) {
+  if (groups.empty()) return false;
+  const std::string first = to_lower(groups.front());
+  constexpr std::size_t k_mapped_groups = 3, k_translated_groups = 4;
+  if (gap == 0) return first == "ffff" && groups.size() == k_mapped_groups;
+  if (first == "64") return groups.size() == k_translated_groups && to_lower(groups[1]) == "ff9b";
+  if (first.size() != 4) return false;
+  if (first[0] == '2' || first[0] == '3' || first.starts_with("fc") || first.starts_with("fd")) return true;
+  return first.starts_with("ff") || (first.starts_with("fe") && (first[2] >= '8'));
+}
+
 struct SecretForm {
   std::string_view prefix;
   std::size_t least_tail;  // shorter ones are ordinary words
@@ -160,20 +176,23 @@ std::size_t ipv4(std::string_view text) {
 }
 
 std::size_t ipv6(std::string_view text) {
-  constexpr std::size_t k_longest = 45;
+  constexpr std::size_t k_longest = 45, k_groups = 8;
   const std::size_t length = run(text, k_longest, [](char c) { return is_hexadecimal(c) || c == ':'; });
   std::string_view address = text.substr(0, length);
-  while (address.ends_with(':') && !address.ends_with("::")) address.remove_suffix(1);
-  if (!ends_word(text, length) || address == "::" || address == "::1") return 0;
-  const bool shortened = contains(address, "::");
-  std::size_t groups = 0;
+  if (address.ends_with(':') && !address.ends_with("::")) address.remove_suffix(1);
+  if (!ends_word(text, length)) return 0;
+  const std::size_t gap = address.find("::");
+  if (gap != std::string_view::npos && address.find("::", gap + 1) != std::string_view::npos) return 0;
+  std::vector<std::string_view> groups;
   for (const std::string_view group : split(address, ':')) {
     if (group.size() > 4) return 0;
-    if (!group.empty()) ++groups;
+    if (!group.empty()) groups.push_back(group);
   }
-  constexpr std::size_t k_groups = 8;
-  if (shortened ? groups == 0 || groups >= k_groups : groups != k_groups) return 0;
-  return address.size();
+  if (gap == std::string_view::npos) {
+    const bool loopback = address == "0:0:0:0:0:0:0:1" || address == "0:0:0:0:0:0:0:0";
+    return groups.size() == k_groups && !loopback ? address.size() : 0;
+  }
+  return groups.size() < k_groups && starts_as_in_use(groups, gap) ? address.size() : 0;
 }
 
 std::size_t mail(std::string_view text) {

@@ -27,7 +27,8 @@ namespace sparkops::store::patterns {
 [[nodiscard]] std::size_t interface_with_mac(std::string_view text);
 /// A dotted quad that is the address of somebody: not 127.*, 0.*, 255.*, nor a netmask.
 [[nodiscard]] std::size_t ipv4(std::string_view text);
-/// An IPv6 address but :: and ::1.
+/// An IPv6 address that somebody can have: eight groups, or fewer around "::" that begin with a block in use. Not ::,
+/// ::1, nor what only looks like one: "0::/init.scope", "12:34:56", "0000:01:00.0", "c10::add".
 [[nodiscard]] std::size_t ipv6(std::string_view text);
 /// local@domain.tld; names of systemd units with an @ are none.
 [[nodiscard]] std::size_t mail(std::string_view text);

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/quantities.h"
 #include "run_program.h"
 
 namespace sparkops::testing {
@@ -28,6 +29,10 @@ class CaptureCommand : public ::testing::Test {
   }
   [[nodiscard]] std::string at(const std::string& name) const { return (directory / name).string(); }
 
+  static std::string size_of(const std::string& path) {
+    return format_size({static_cast<std::int64_t>(fs::file_size(path))});
+  }
+
   fs::path directory;
 };
 
@@ -36,7 +41,8 @@ TEST_F(CaptureCommand, ThisMachineIsCapturedAndJudgedAsItself) {
   ASSERT_EQ(captured.exit_code, 0) << captured.err;
   EXPECT_THAT(captured.out, HasSubstr("captured "));
   EXPECT_THAT(captured.out, HasSubstr("left out: "));
-  EXPECT_EQ(captured.err, "") << "progress is for terminals";
+  EXPECT_EQ(captured.err, "sparkops: wrote " + at("this.machine") + " (" + size_of(at("this.machine")) + ")\n")
+      << "and no progress, which is for terminals";
   const ProgramResult live = run_sparkops({"preflight", "--settle", "0"});
   const ProgramResult read_back = run_sparkops({"preflight", "--root", at("this.machine")});
   EXPECT_EQ(read_back.exit_code, live.exit_code) << read_back.out;
@@ -55,6 +61,55 @@ TEST_F(CaptureCommand, ACaptureOfACaptureIsTheSameMachine) {
   const ProgramResult as_tree = run_sparkops({"capture", at("tree/"), "--root", original});
   ASSERT_EQ(as_tree.exit_code, 0) << as_tree.err;
   EXPECT_EQ(run_sparkops({"preflight", "--root", at("tree")}).out, first.out);
+}
+
+TEST_F(CaptureCommand, ATreeIsSaidToBeOneAndWhy) {
+  const std::string original = machine_path("spark-idle-healthy");
+  const ProgramResult tree = run_sparkops({"capture", at("report"), "--root", original, "--json"});
+  ASSERT_EQ(tree.exit_code, 0) << tree.err;
+  std::size_t files = 0;
+  std::uintmax_t bytes = 0;
+  for (const auto& item : fs::recursive_directory_iterator(at("report"))) {
+    if (item.is_symlink() || !item.is_regular_file()) continue;  // a link to itself has no status
+    ++files;
+    bytes += item.file_size();
+  }
+  EXPECT_EQ(tree.err,
+            "sparkops: wrote a directory tree, because the name does not end in .machine (that would be one "
+            "file): " +
+                at("report") + " (" + std::to_string(files) + " files, " +
+                format_size({static_cast<std::int64_t>(bytes)}) + ")\n");
+  EXPECT_EQ(nlohmann::json::parse(tree.out)["schema"], "sparkops.capture/1");
+  const ProgramResult asked_for = run_sparkops({"capture", at("asked/"), "--root", original});
+  EXPECT_THAT(asked_for.err, ::testing::StartsWith("sparkops: wrote a directory tree: " + at("asked") + " ("));
+}
+
+/// What preflight says about a machine, without the paths of the capture itself.
+nlohmann::json checks_of(const std::string& machine) {
+  const ProgramResult result = run_sparkops({"preflight", "--root", machine, "--json"});
+  std::string text = result.out;
+  for (std::size_t found = text.find(machine); found != std::string::npos; found = text.find(machine, found))
+    text.replace(found, machine.size(), "MACHINE");
+  nlohmann::json document = nlohmann::json::parse(text, nullptr, false);
+  EXPECT_FALSE(document.is_discarded()) << machine << ": " << result.out << result.err;
+  return document;
+}
+
+TEST_F(CaptureCommand, EveryFixtureMachineIsJudgedTheSameAfterwards) {
+  std::size_t machines = 0, in_containers = 0;
+  for (const auto& item : fs::directory_iterator(SPARKOPS_FIXTURES "/machines")) {
+    if (item.path().extension() != ".machine") continue;
+    const std::string original = item.path().string(), copy = at(item.path().filename().string());
+    const ProgramResult captured = run_sparkops({"capture", "--root", original, copy});
+    ASSERT_EQ(captured.exit_code, 0) << original << ": " << captured.err;
+    const nlohmann::json before = checks_of(original), after = checks_of(copy);
+    ASSERT_EQ(before["checks"].size(), 10U) << original;
+    EXPECT_EQ(after, before) << original << "\n" << nlohmann::json::diff(before, after).dump(1);
+    ++machines;
+    if (before["checks"].dump().find("container 4f1d4f1d4f1d") != std::string::npos) ++in_containers;
+  }
+  EXPECT_GE(machines, 16U);
+  EXPECT_GE(in_containers, 2U) << "machines whose server runs in a container, which must be told again";
 }
 
 TEST_F(CaptureCommand, RefusesWithoutWaiting) {

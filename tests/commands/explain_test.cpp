@@ -35,6 +35,26 @@ TEST(Explain, UnknownWordsAreAUsageErrorWithAWayOut) {
   EXPECT_EQ(run_sparkops({"explain", "G3", "--list"}).exit_code, 2);
 }
 
+TEST(Explain, TwoNumbersAreShownOneAfterTheOther) {
+  const auto both = run_sparkops({"explain", "G3", "G4"});
+  EXPECT_EQ(both.exit_code, 0) << both.err;
+  EXPECT_THAT(both.out, StartsWith("G3  "));
+  EXPECT_THAT(both.out, HasSubstr("\n\nG4  "));
+  EXPECT_EQ(run_sparkops({"explain", "G3", "3"}).out, run_sparkops({"explain", "G3"}).out);
+  const auto json = run_sparkops({"explain", "G3", "G4", "--json"});
+  EXPECT_EQ(json.exit_code, 2);
+  EXPECT_THAT(json.out, IsEmpty());
+  EXPECT_THAT(json.err, HasSubstr("one entry at a time"));
+}
+
+TEST(Explain, WhatIsUnknownIsSaidToBeAndTheNearestAreNamed) {
+  const auto unknown_words = run_sparkops({"explain", "illegal memory access"});
+  EXPECT_EQ(unknown_words.exit_code, 2);
+  EXPECT_THAT(unknown_words.out, IsEmpty());
+  EXPECT_THAT(unknown_words.err, HasSubstr("nearest in wording: "));
+  EXPECT_THAT(unknown_words.err, HasSubstr("G3 (out of memory in one shared pool)"));
+}
+
 class OwnKnowledge : public ::testing::Test {
  protected:
   OwnKnowledge() {

@@ -9,6 +9,7 @@ namespace sparkops::knowledge {
 namespace {
 
 using testing::Contains;
+using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
@@ -48,6 +49,43 @@ TEST_F(LookUpTest, SymptomsInAPersonsWords) {
   EXPECT_EQ(first("tensor parallel two nodes hangs"), "G10");
   EXPECT_EQ(first("swapping"), "swap");
   EXPECT_EQ(first("only 60 W instead of 240 W"), "power-240w");
+}
+
+TEST_F(LookUpTest, EverydayWords) {
+  EXPECT_EQ(first("vllm won't start"), "fraction-not-a-cap");
+  for (const char* words : {"cudaErrorMemoryAllocation", "kernel killed my process", "killed", "exit code 137"})
+    EXPECT_EQ(first(words), "G3") << words;
+  for (const char* words :
+       {"illegal instruction", "CUDA error: an illegal instruction was encountered", "no kernel image"})
+    EXPECT_EQ(first(words), "G7") << words;
+  for (const char* words : {"fan loud", "slow after an hour"}) EXPECT_EQ(first(words), "G4") << words;
+  EXPECT_EQ(first("stuck at loading"), "load-transient");
+  EXPECT_EQ(first("nccl timeout"), "G10");
+}
+
+TEST_F(LookUpTest, WhatNothingIsKnownOfLeadsNowhereButNamesThreeNeighbours) {
+  for (const char* words : {"nan loss", "my printer is broken", "kernel panic", "xylophone"}) {
+    const auto found = look_up(tables_, words);
+    EXPECT_FALSE(found.entry) << words;
+    EXPECT_THAT(found.nearest, SizeIs(3)) << words;
+    for (const auto& id : found.nearest) EXPECT_TRUE(find_entry(tables_, id)) << id;
+  }
+  EXPECT_THAT(look_up(tables_, "illegal memory access").nearest, Contains("G3"));
+  EXPECT_THAT(look_up(tables_, "G3").nearest, IsEmpty());
+}
+
+TEST_F(LookUpTest, SeveralNamesAreSeveralEntries) {
+  const auto ids = [&](std::string_view words) {
+    std::vector<std::string> list;
+    for (const auto& entry : named_entries(tables_, words)) list.push_back(entry.id());
+    return list;
+  };
+  EXPECT_THAT(ids("G3 G4"), ElementsAre("G3", "G4"));
+  EXPECT_THAT(ids("4, page-cache,g03 4"), ElementsAre("G4", "page-cache", "G3"));
+  EXPECT_THAT(ids("page cache"), ElementsAre("page-cache"));
+  EXPECT_THAT(ids("G3 banana"), IsEmpty());
+  EXPECT_THAT(ids("G3 G11"), IsEmpty());
+  EXPECT_THAT(ids(" , "), IsEmpty());
 }
 
 TEST_F(LookUpTest, SaysWhichSymptomItUnderstood) {

@@ -154,6 +154,23 @@ TEST(Capture, SaysWhatItIs) {
   EXPECT_TRUE(notes["taken_at"].is_null()) << "the machine that was read does not say when that was";
 }
 
+TEST(Capture, OfPid1OnlyItsProgramAndWhatTellsAContainer) {
+  auto entries = private_machine();
+  const std::string id(64, 'c');
+  entries.insert(entries.end(), {file("proc/1/comm", "bash\n"),
+                                 file("proc/1/stat", "1 (bash) S 0 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 100 0 0\n"),
+                                 file("proc/1/cmdline", nul_ended({"/bin/bash", "-c", "run my-secret-experiment"})),
+                                 file("proc/1/environ", nul_ended({"container=podman", "DIARY=dear diary"})),
+                                 file("proc/1/cgroup", "0::/machine.slice/libpod-" + id + ".scope\n"),
+                                 file("proc/4711/cgroup", "0::/system.slice/docker-" + id + ".scope\n", 1000)});
+  const Root root = root_of(take_capture(root_of(entries), {}).entries);
+  EXPECT_EQ(root.read("proc/1/cmdline").value(), nul_ended({"/bin/bash"}));
+  EXPECT_EQ(root.read("proc/1/environ").value(), nul_ended({"container=podman", "DIARY=(left out)"}));
+  EXPECT_EQ(facts::read_container(root).runtime.value_or("?"), "podman");
+  EXPECT_EQ(root.read("proc/1/cgroup").value(), "0::/machine.slice/libpod-" + id + ".scope\n");
+  EXPECT_EQ(root.read("proc/4711/cgroup").value(), "0::/system.slice/docker-" + id + ".scope\n");
+}
+
 TEST(Capture, WhatCannotBeReadStaysUnknown) {
   auto entries = private_machine();
   ArchiveEntry environ = file("proc/1/environ", "permission denied\n");

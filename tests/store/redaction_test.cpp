@@ -1,8 +1,11 @@
 #include "store/redaction.h"
 
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include <array>
 
 #include "base/archive.h"
 #include "base/text.h"
@@ -57,6 +60,81 @@ TEST(Redaction, WhatOnlyLooksLikeAnAddressStays) {
     Redactor redact = redactor();
     EXPECT_EQ(redact.text(text), text);
   }
+}
+
+/// Lines in which a colon or two parts something that is no address.
+TEST(Redaction, NoLineOfACgroupATimeADeviceOrANameOfCppIsAnAddress) {
+  const std::string container(64, 'd');
+  for (const std::string& text : {std::string("0::/\n"),
+                                 std::string("0::/init.scope\n"),
+                                 "0::/system.slice/docker-" + container + ".scope\n",
+                                 "12:pids:/docker/" + container + "\n",
+                                 std::string("1:name=systemd:/\n0::/\n"),
+                                 std::string("13:cpu,cpuacct:/\n9:memory::/\n"),
+                                 std::string("12:34:56"),
+                                 std::string("1:2:3"),
+                                 std::string("at 12:34:56:789"),
+                                 std::string("0000:01:00.0"),
+                                 std::string("0000:00"),
+                                 std::string("PCI:000f:01:00"),
+                                 std::string("VLLM::Worker_TP"),
+                                 std::string("VLLM::Worker_TP0"),
+                                 std::string("VLLM::EngineCore"),
+                                 std::string("ab::cd"),
+                                 std::string("c10::add"),
+                                 std::string("a::b::c"),
+                                 std::string("dead::beef"),
+                                 std::string("decade::facade"),
+                                 std::string("abc::"),
+                                 std::string("::abc"),
+                                 std::string("::add"),
+                                 std::string("x ::"),
+                                 std::string(":: y"),
+                                 std::string("1::"),
+                                 std::string("[::]:8000"),
+                                 std::string("[::1]:8000"),
+                                 std::string("a[1::2]"),
+                                 std::string("0:0:0:0:0:0:0:1"),
+                                 std::string("fe80::1::2"),
+                                 std::string(":::")}) {
+    Redactor redact = redactor();
+    EXPECT_EQ(redact.text(text), text);
+    EXPECT_EQ(redact.counts().at("IPv6 addresses"), 0) << text;
+  }
+}
+
+RC_GTEST_PROP(Redaction, NoLineOfACgroupIsAnAddress, (std::uint8_t hierarchy)) {
+  const std::string path =
+      *rc::gen::element<std::string>("", "init.scope", "a", "fe", "docker/abc", "system.slice/x.service");
+  const std::string controllers = *rc::gen::element<std::string>("", "memory", "cpu,cpuacct", "name=systemd");
+  const std::string line = std::to_string(hierarchy) + ":" + controllers + ":/" + path + "\n";
+  Redactor redact = redactor();
+  RC_ASSERT(redact.text(line) == line);
+}
+
+/// Whatever inet_ntop writes for an address of a block in use.
+RC_GTEST_PROP(Redaction, EveryIpv6AddressInUseGoes, ()) {
+  const std::string block = *rc::gen::element<std::string>("20", "2a", "26", "3f", "fc", "fd", "fe80", "fec0", "ff02");
+  in6_addr address{};
+  for (auto& byte : address.s6_addr)
+    byte = *rc::gen::weightedElement<int>({{1, 0}, {1, 1}}) == 0 ? 0 : *rc::gen::arbitrary<std::uint8_t>();
+  for (std::size_t i = 0; i < block.size() / 2; ++i)
+    address.s6_addr[i] = static_cast<std::uint8_t>(std::stoi(block.substr(2 * i, 2), nullptr, 16));
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  RC_ASSERT(::inet_ntop(AF_INET6, &address, text.data(), text.size()) != nullptr);
+  Redactor redact = redactor();
+  const std::string redacted = redact.text("to [" + std::string(text.data()) + "]:8000");
+  const bool local = std::string(text.data()).starts_with("fe80");
+  const bool placeholder = redacted == "to [" + std::string(local ? "fe80" : "2001:db8") + "::1]:8000";
+  RC_ASSERT(placeholder || redacted == "to [" + std::string(text.data()) + "]:8000");
+  // The only ones that stay are those that look like a placeholder.
+  if (!placeholder) RC_ASSERT(std::string(text.data()).size() <= 10 && local);
+}
+
+TEST(Redaction, AnIpv4AddressInsideAnIpv6OneGoes) {
+  Redactor redact = redactor();
+  EXPECT_EQ(redact.text("::ffff:10.1.2.3"), "::ffff:192.0.2.1");
+  EXPECT_EQ(redact.text("::ffff:0a01:203 64:ff9b::a01:203"), "2001:db8::1 2001:db8::2");
 }
 
 TEST(Redaction, NoPlantedSecretSurvivesInACommandLine) {
