@@ -61,6 +61,9 @@ TEST_F(LookUpTest, EverydayWords) {
   for (const char* words : {"fan loud", "slow after an hour"}) EXPECT_EQ(first(words), "G4") << words;
   EXPECT_EQ(first("stuck at loading"), "load-transient");
   EXPECT_EQ(first("nccl timeout"), "G10");
+  EXPECT_EQ(first("training hangs"), "clock-states");
+  EXPECT_EQ(first("vllm"), "server-caps");
+  for (const char* words : {"vllm slow", "ollama slow"}) EXPECT_EQ(first(words), "bandwidth-273") << words;
 }
 
 TEST_F(LookUpTest, WhatNothingIsKnownOfLeadsNowhereButNamesThreeNeighbours) {
