@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
 
 #include "base/text.h"
 #include "facts/machine/process_files.h"
-#include "facts/workload/known_programs.h"
 
 namespace sparkops::facts {
 namespace {
@@ -48,15 +48,28 @@ std::optional<std::int64_t> pid_of(const DirectoryEntry& entry) {
   return digits && entry.kind == FileKind::directory ? parse_integer(entry.name) : std::nullopt;
 }
 
-/// Whether a process is worth a full look. Kernel threads and zombies have no command line, only a name.
-bool matters(const Scan& scan, std::int64_t pid) {
-  if (scan.on_gpu.contains(pid)) return true;
-  const Result<std::string> glance = read_capped(scan, pid, "cmdline", k_glance);
-  if (!glance) return false;
-  const std::vector<std::string_view> words = parse_command_line(*glance);
-  if (!words.empty()) return recognise_program(words).role != LaunchRole::other;
+enum class Look { matters, other, impossible, gone };
+
+/// A process whose command line tells nothing: by its name. Python runs servers and trainers under its own name.
+Look look_at_name(const Scan& scan, std::int64_t pid, bool command_line_was_read) {
   const Result<std::string> name = read_capped(scan, pid, "comm", k_glance);
-  return name && is_known_title(trim(*name));
+  const std::string_view known = name ? trim(*name) : std::string_view();
+  if (!known.empty() && program_of_name(known).role != LaunchRole::other) return Look::matters;
+  if (!command_line_was_read && !scan.root.exists(fmt::format("proc/{}", pid))) return Look::gone;
+  const bool tells = command_line_was_read && !known.empty() && !known.starts_with("python");
+  return tells ? Look::other : Look::impossible;
+}
+
+/// Whether a process is worth a full look. Kernel threads and zombies have no command line, only a name.
+Look look_at(const Scan& scan, std::int64_t pid) {
+  if (scan.on_gpu.contains(pid)) return Look::matters;
+  const Result<std::string> glance = read_capped(scan, pid, "cmdline", k_glance);
+  if (!glance) return look_at_name(scan, pid, false);
+  const std::vector<std::string_view> words = parse_command_line(*glance);
+  if (!words.empty()) return recognise_program(words).role != LaunchRole::other ? Look::matters : Look::other;
+  if (!glance->empty()) return look_at_name(scan, pid, true);
+  const Result<std::string> name = read_capped(scan, pid, "comm", k_glance);
+  return name && is_known_title(trim(*name)) ? Look::matters : Look::other;
 }
 
 template <class Value>
@@ -104,7 +117,10 @@ void read_words(Scan& scan, Process& process) {
   if (line) {
     std::vector<std::string> words;
     for (const std::string_view word : parse_command_line(*line)) words.push_back(printable(word));
-    process.command_line = as_read(std::move(words));
+    if (words.empty() && !line->empty())
+      process.command_line = unknown(proc_file(process.pid, "cmdline") + ": nothing but NUL bytes");
+    else
+      process.command_line = as_read(std::move(words));
   } else {
     process.command_line = unknown(line.error());
   }
@@ -157,24 +173,28 @@ void sort_by_weight(std::vector<Process>& processes) {
 }
 
 /// What was hidden from this scan, and which right would show it.
-std::vector<std::string> describe_gaps(const Scan& scan) {
+std::vector<std::string> describe_gaps(const Scan& scan, std::int64_t not_looked_at) {
   std::vector<std::string> gaps;
+  if (not_looked_at > 0)
+    gaps.push_back(fmt::format("{} process{}: the command line cannot be read and the name does not tell what runs",
+                               not_looked_at, not_looked_at == 1 ? "" : "es"));
   if (scan.hidden_environments > 0) {
     gaps.push_back(fmt::format("environment of {} process{}: needs root or the same user", scan.hidden_environments,
                                scan.hidden_environments == 1 ? "" : "es"));
   }
-  const Result<std::string> mounts = scan.root.read("proc/mounts");
-  if (!mounts) return gaps;
+  return gaps;
+}
+
+bool is_mounted_with_hidepid(const Root& root) {
+  const Result<std::string> mounts = root.read("proc/mounts");
+  if (!mounts) return false;
   for (const std::string_view line : split_lines(*mounts)) {
     const std::vector<std::string_view> words = split_words(line);
     if (words.size() > 3 && words[2] == "proc" && contains(words[3], "hidepid=") && !contains(words[3], "hidepid=0") &&
-        !contains(words[3], "hidepid=off")) {
-      gaps.emplace_back(
-          "processes of other users: proc is mounted with hidepid; needs root or the group that it names");
-      break;
-    }
+        !contains(words[3], "hidepid=off"))
+      return true;
   }
-  return gaps;
+  return false;
 }
 
 Known<std::vector<std::int64_t>> without_process(const Known<std::vector<GpuProcess>>& gpu_processes,
@@ -188,6 +208,22 @@ Known<std::vector<std::int64_t>> without_process(const Known<std::vector<GpuProc
 }
 
 }  // namespace
+
+Program program_of_name(std::string_view name) {
+  if (name.empty()) return {};
+  if (Program program = recognise_program({name}); program.role != LaunchRole::other) return program;
+  if (name.starts_with("python")) return {};  // what it runs is not in its name
+  constexpr std::array<std::string_view, 5> k_subcommands = {"serve", "server", "launch", "train", "run"};
+  for (const std::string_view subcommand : k_subcommands)
+    if (Program program = recognise_program({name, subcommand}); program.role != LaunchRole::other) return program;
+  Program program;
+  program.name = printable(name);
+  if (!is_known_title(name)) return program;
+  // Only the beginning of a long name is left; all long names of the table are servers'.
+  program.role = LaunchRole::server;
+  program.server = unknown("only the beginning of its name is known");
+  return program;
+}
 
 ProcessTable read_processes(const Root& root, const Known<std::vector<GpuProcess>>& gpu_processes) {
   ProcessTable table;
@@ -207,12 +243,24 @@ ProcessTable read_processes(const Root& root, const Known<std::vector<GpuProcess
   for (const DirectoryEntry& entry : *entries) {
     const std::optional<std::int64_t> pid = pid_of(entry);
     if (!pid) continue;
+    const Look look = look_at(scan, *pid);
+    if (look == Look::gone) continue;
     pids.insert(*pid);
-    if (matters(scan, *pid)) table.processes.push_back(read_process(scan, *pid));
+    if (look == Look::matters) table.processes.push_back(read_process(scan, *pid));
+    if (look == Look::impossible) ++table.not_looked_at;
   }
   sort_by_weight(table.processes);
-  table.process_count = as_read(static_cast<std::int64_t>(pids.size()));
-  table.could_not = describe_gaps(scan);
+  if (pids.empty())
+    table.process_count = unknown("proc lists no process");
+  else
+    table.process_count = as_read(static_cast<std::int64_t>(pids.size()));
+  table.could_not = describe_gaps(scan, table.not_looked_at);
+  if (is_mounted_with_hidepid(root)) {
+    // Whoever sees process 1 sees them all.
+    table.others_are_hidden = !pids.contains(1);
+    table.could_not.emplace_back(
+        "processes of other users: proc is mounted with hidepid; needs root or the group that it names");
+  }
   table.gpu_pids_without_process = without_process(gpu_processes, pids);
   return table;
 }

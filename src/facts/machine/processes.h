@@ -10,6 +10,7 @@
 #include "base/root.h"
 #include "base/timestamp.h"
 #include "facts/machine/gpu.h"
+#include "facts/workload/known_programs.h"
 
 namespace sparkops::facts {
 
@@ -35,11 +36,17 @@ struct Process {
 
 struct ProcessTable {
   std::vector<Process> processes;      ///< those that matter, ordered by GPU memory, then by resident memory
-  Known<std::int64_t> process_count;   ///< all that were looked at
+  Known<std::int64_t> process_count;   ///< all that are there; unknown when proc could not be listed or lists none
+  std::int64_t not_looked_at = 0;      ///< of those: neither command line nor name tells what they are
+  bool others_are_hidden = false;      ///< proc is mounted so that processes of other users do not appear in it
   std::vector<std::string> could_not;  ///< what could not be seen and which right would show it
   Known<std::vector<std::int64_t>>
       gpu_pids_without_process;  ///< in NVML's list but not in proc: another PID namespace, or an orphan
 };
+
+/// The program that a process's name (proc/PID/comm) speaks of, for one whose command line cannot be read. It may be
+/// wrong in one direction alone: a client of a server has the server's name ("vllm bench serve").
+[[nodiscard]] Program program_of_name(std::string_view name);
 
 /// Scans proc once. `gpu_processes`: NVML's list, or unknown.
 [[nodiscard]] ProcessTable read_processes(const Root& root, const Known<std::vector<GpuProcess>>& gpu_processes);

@@ -14,6 +14,8 @@ namespace {
 constexpr std::string_view k_id = "G6";
 /// Inside a container other tenants show only as memory that is gone; the system itself needs a few GiB.
 constexpr Bytes k_unexplained_use = gibibytes(16);
+/// Percent: below it a desktop that draws may be all there is.
+constexpr double k_busy_utilization = 30;
 
 Evidence said(std::string reading, Origin origin, std::string date = "") {
   return {std::move(reading), {origin, std::move(date)}};
@@ -81,13 +83,42 @@ void add_fixes(const std::vector<Tenant>& tenants, const std::vector<std::size_t
   }
 }
 
-/// Inside a container only this container's processes can be seen: what the others hold shows as memory in use.
-std::optional<std::string> hidden_use(const facts::Machine& machine) {
-  if (!machine.memory || !machine.memory->info.total || !machine.memory->info.available) return std::nullopt;
-  const Bytes used = *machine.memory->info.total - *machine.memory->info.available;
-  if (used < k_unexplained_use) return std::nullopt;
-  return fmt::format("{} of {} are in use, and inside a container it cannot be seen by whom", format_size(used),
-                     format_size(*machine.memory->info.total));
+/// What the programs that run here may hold.
+Bytes explained_use(const RunningTenants& running, const Known<Bytes>& pool) {
+  Bytes explained{0};
+  for (const Tenant& tenant : running.tenants) explained += claim_of(tenant, pool).bytes.value_or(Bytes{0});
+  return explained;
+}
+
+/// Inside a container only this container's processes can be seen: the others show as work of the GPU and as memory in
+/// use. Where neither is known, nobody can say that there are none.
+void look_outside(const facts::Machine& machine, const Known<Bytes>& pool, RunningTenants& running) {
+  if (!running.list_is_blind) return;
+  const auto& samples = machine.gpu()->samples;
+  const auto is_busy = [](const facts::GpuSample& sample) {
+    return sample.utilization.value_or(Percent{0}).value >= k_busy_utilization;
+  };
+  std::vector<std::string> signs;
+  if (running.tenants.empty() && std::any_of(samples.begin(), samples.end(), is_busy))
+    signs.emplace_back("somebody outside this container computes on the GPU: it is busy and nobody in here uses it");
+  if (!samples.back().utilization)
+    running.unseen.push_back("the GPU's utilisation is unknown: " + samples.back().utilization.reason());
+  if (!machine.memory || !machine.memory->info.total || !machine.memory->info.available) {
+    running.unseen.emplace_back("how much memory is in use is unknown");
+  } else {
+    const Bytes used = *machine.memory->info.total - *machine.memory->info.available;
+    if (used - explained_use(running, pool) >= k_unexplained_use)
+      signs.push_back(fmt::format("{} of {} are in use, and inside a container it cannot be seen by whom",
+                                  format_size(used), format_size(*machine.memory->info.total)));
+  }
+  if (signs.empty()) return;
+  running.orphans.insert(running.orphans.end(), signs.begin(), signs.end());
+  running.orphan_fixes.push_back(
+      {.run = "",
+       .instruction = "run sparkops preflight on the host, where the process list is complete",
+       .needs_root = false,
+       .changes = "",
+       .verify = ""});
 }
 
 Finding nothing_found(const PreflightFacts& facts, const RunningTenants& running) {
@@ -102,19 +133,8 @@ Finding nothing_found(const PreflightFacts& facts, const RunningTenants& running
     finding.headline = "nobody else computes on the GPU and no server runs" + looked_at;
     return finding;
   }
-  const bool inside = machine.container && machine.container->inside.value_or(false);
-  if (!inside || !machine.gpus || !machine.memory || !machine.memory->info.available)
+  if (!running.list_is_blind || !machine.memory || !machine.memory->info.available || !machine.memory->info.total)
     return skipped(k_id, "who holds GPU memory is unknown: " + running.complete.reason());
-  if (const auto hidden = hidden_use(machine)) {
-    finding.status = Status::warn;
-    finding.headline = *hidden;
-    finding.fixes.push_back({.run = "",
-                             .instruction = "run sparkops preflight on the host, where the process list is complete",
-                             .needs_root = false,
-                             .changes = "",
-                             .verify = ""});
-    return finding;
-  }
   finding.status = Status::pass;
   finding.headline = fmt::format(
       "inside a container the GPU's process list is empty: judged by proc, where no server or trainer runs{}, and by "
@@ -166,6 +186,7 @@ Finding check_g06_contention(const PreflightFacts& facts) {
   input.sharing_replicas = unknown("no workload was named");
   RunningTenants running;
   if (looks_at_machine) running = tenants_of_machine(facts.machine, facts.knowledge);
+  if (looks_at_machine) look_outside(facts.machine, input.pool, running);
   input.tenants = running.tenants;
   if (facts.workload != nullptr) {
     input.sharing_replicas = facts.workload->gpu_sharing_replicas;
@@ -181,6 +202,11 @@ Finding check_g06_contention(const PreflightFacts& facts) {
     finding = nothing_found(facts, running);
   else
     return not_applicable(k_id, "the workload starts no server and no trainer");
+  if (finding.status == Status::pass && !running.unseen.empty()) {
+    Finding unsure = skipped(k_id, "who else is there is unknown: " + join(running.unseen, "; "));
+    unsure.evidence = std::move(finding.evidence);
+    finding = std::move(unsure);
+  }
   add_orphans(running, finding);
   finding.evidence.insert(finding.evidence.end(), running.evidence.begin(), running.evidence.end());
   return finding;

@@ -130,6 +130,14 @@ void judge_server(const Tenant& tenant, std::size_t index, const Claim& claim, c
     return;
   }
   if (!claim.bytes) {
+    const Bytes held = tenant.held.value_or(Bytes{0});
+    if (held >= k_light_tenant)
+      return findings.warn(fmt::format("{} holds {}, {}", tenant.name, gib(held), claim.bytes.reason()), index);
+    if (tenant.is_running && tenant.loads_on_demand && tenant.held && held.value == 0) {
+      findings.readings.push_back(tenant.name + " runs and holds nothing now (it loads on demand, " +
+                                  claim.bytes.reason() + ")");
+      return;
+    }
     findings.skips.push_back(tenant.name + ": " + claim.bytes.reason());
     return;
   }

@@ -74,7 +74,7 @@ class ProcessView {
       if (process.environment)
         for (const auto& [name, value] : *process.environment)
           environment.push_back({name, value, fmt::format("environment of pid {}", process.pid)});
-      launches_[process.pid] = facts::read_launch(process.command_line.value_or({}), environment);
+      launches_[process.pid] = launch_of(process, environment);
     }
   }
 
@@ -125,6 +125,17 @@ class ProcessView {
   }
 
  private:
+  /// By its command line, else by its name.
+  static facts::Launch launch_of(const Process& process, const std::vector<facts::Setting>& environment) {
+    if (process.command_line) return facts::read_launch(*process.command_line, environment);
+    const facts::Program program = facts::program_of_name(process.name.value_or(""));
+    facts::Launch launch;
+    launch.name = program.name;
+    launch.role = program.role;
+    launch.server = program.server;
+    return launch;
+  }
+
   const facts::Machine& machine_;
   const knowledge::Tables& tables_;
   std::map<std::int64_t, const Process*> by_pid_;
@@ -153,8 +164,7 @@ Fix stop_process(const Process& process) {
   return fix;
 }
 
-void find_orphans(const ProcessView& view, const facts::ProcessTable& table, bool inside_container,
-                  RunningTenants& running) {
+void find_orphans(const ProcessView& view, const facts::ProcessTable& table, RunningTenants& running) {
   constexpr std::int64_t k_init = 1;
   for (const Process& process : table.processes) {
     const bool zombie = process.state && *process.state == "Z";
@@ -168,15 +178,67 @@ void find_orphans(const ProcessView& view, const facts::ProcessTable& table, boo
       running.orphan_fixes.push_back(stop_process(process));
     }
   }
-  if (inside_container || !table.gpu_pids_without_process) return;
-  for (const std::int64_t pid : *table.gpu_pids_without_process)
-    running.orphans.push_back(fmt::format("pid {} is in the GPU's list but there is no such process", pid));
+}
+
+/// Processes of NVML's list that proc does not show: outside this container, or gone without giving back.
+void find_strangers(const facts::Machine& machine, bool inside_container, RunningTenants& running) {
+  const facts::Gpu* const gpu = machine.gpu();
+  const auto& missing = machine.processes->gpu_pids_without_process;
+  if (!missing || gpu == nullptr || gpu->samples.empty() || !gpu->latest().processes) return;
+  for (const facts::GpuProcess& process : *gpu->latest().processes) {
+    if (std::find(missing->begin(), missing->end(), process.pid) == missing->end()) continue;
+    const bool draws =
+        process.kind == facts::GpuProcess::Kind::graphics && process.used_memory.value_or(Bytes{0}) < k_light_tenant;
+    if (inside_container && draws) continue;
+    const std::string held = process.used_memory ? "holds " + format_size(*process.used_memory)
+                                                 : "how much it holds is unknown: " + process.used_memory.reason();
+    running.orphans.push_back(
+        inside_container
+            ? fmt::format("pid {} outside this container computes on the GPU ({})", process.pid, held)
+            : fmt::format("pid {} is in the GPU's list but there is no such process ({})", process.pid, held));
+  }
+}
+
+/// The cap of a running server when what it stands in could not be read. A vLLM, SGLang or TensorRT-LLM is told its cap
+/// on the command line alone; the others that have one take it from their environment.
+void forget_unread_cap(const Process& process, Tenant& tenant) {
+  if (tenant.kind != Tenant::Kind::server) return;
+  const bool by_environment =
+      tenant.server && (*tenant.server == ServerKind::ollama || *tenant.server == ServerKind::tgi);
+  const bool no_cap_seen =
+      tenant.cap.kind == facts::CapKind::none_given || tenant.cap.kind == facts::CapKind::has_no_cap;
+  std::string reason;
+  if (!process.command_line)
+    reason = process.command_line.reason();
+  else if (by_environment && no_cap_seen && !process.environment)
+    reason = process.environment.reason();
+  if (reason.empty()) return;
+  tenant.cap = {};
+  tenant.cap.kind = facts::CapKind::bytes;
+  tenant.cap.bytes = unknown("cap unknown (" + reason + ")");
+  tenant.cap.fraction = tenant.cap.bytes.as_unknown();
+}
+
+/// Why the machine's own processes may not all have been seen.
+std::vector<std::string> gaps_of(const Known<facts::ProcessTable>& table) {
+  if (!table) return {"the process table could not be read: " + table.reason()};
+  std::vector<std::string> gaps;
+  if (!table->process_count)
+    gaps.push_back("the process table could not be read: " + table->process_count.reason());
+  else if (table->not_looked_at > 0)
+    gaps.push_back(
+        fmt::format("{} of {} processes could not be looked at (neither command line nor name tells what "
+                    "they are)",
+                    table->not_looked_at, *table->process_count));
+  if (table->others_are_hidden) gaps.emplace_back("processes of other users are hidden (hidepid): run it as root");
+  return gaps;
 }
 
 /// GPU processes that the process table does not know (it could not be read).
 void add_unlisted(const facts::Machine& machine, RunningTenants& running) {
   const facts::Gpu* const gpu = machine.gpu();
-  if (machine.processes || gpu == nullptr || !gpu->latest().processes) return;
+  const bool table_was_read = machine.processes && machine.processes->process_count;
+  if (table_was_read || gpu == nullptr || gpu->samples.empty() || !gpu->latest().processes) return;
   for (const facts::GpuProcess& process : *gpu->latest().processes) {
     if (process.kind == facts::GpuProcess::Kind::graphics) continue;
     Tenant tenant;
@@ -187,14 +249,20 @@ void add_unlisted(const facts::Machine& machine, RunningTenants& running) {
   }
 }
 
+bool is_list_blind(const facts::Machine& machine) {
+  const facts::Gpu* const gpu = machine.gpu();
+  const bool inside = machine.container && machine.container->inside.value_or(false);
+  return inside && gpu != nullptr && !gpu->samples.empty() && gpu->latest().processes &&
+         gpu->latest().processes->empty();
+}
+
 Known<bool> list_completeness(const facts::Machine& machine) {
   if (!machine.gpus) return machine.gpus.as_unknown();
   const facts::Gpu* const gpu = machine.gpu();
   if (gpu == nullptr) return unknown("no NVIDIA GPU on this machine");
   if (gpu->samples.empty()) return unknown("the GPU gave no reading");
   if (!gpu->latest().processes) return gpu->latest().processes.as_unknown();
-  const bool inside = machine.container && machine.container->inside.value_or(false);
-  if (inside && gpu->latest().processes->empty()) return unknown("the GPU's process list is empty inside a container");
+  if (is_list_blind(machine)) return unknown("the GPU's process list is empty inside a container");
   return as_read(true);
 }
 
@@ -233,6 +301,11 @@ std::vector<Tenant> tenants_of_workload(const facts::Workload& workload, const k
 RunningTenants tenants_of_machine(const facts::Machine& machine, const knowledge::Tables& tables) {
   RunningTenants running;
   running.complete = list_completeness(machine);
+  running.list_is_blind = is_list_blind(machine);
+  running.unseen = gaps_of(machine.processes);
+  const bool has_gpu = !machine.gpus || machine.gpu() != nullptr;
+  if (has_gpu && !running.complete && !running.list_is_blind)
+    running.unseen.push_back("the GPU's process list could not be had: " + running.complete.reason());
   add_unlisted(machine, running);
   if (!machine.processes) return running;
   const ProcessView view(machine, tables);
@@ -257,6 +330,7 @@ RunningTenants tenants_of_machine(const facts::Machine& machine, const knowledge
       tenant.is_running = true;
       tenant.server = launch.server;
       tenant.cap = launch.cap;
+      forget_unread_cap(*view.process(owner), tenant);
       tenant.held = unknown("the GPU's process list does not name it");
       add_knowledge(tenant, tables);
       running.tenants.push_back(std::move(tenant));
@@ -264,7 +338,8 @@ RunningTenants tenants_of_machine(const facts::Machine& machine, const knowledge
     add_held(running.tenants[entry->second], process, running.complete.known());
   }
   const bool inside = machine.container && machine.container->inside.value_or(false);
-  find_orphans(view, *machine.processes, inside, running);
+  find_orphans(view, *machine.processes, running);
+  find_strangers(machine, inside, running);
   return running;
 }
 

@@ -21,6 +21,10 @@ struct RunningTenants {
   std::vector<Fix> orphan_fixes;
   std::vector<Evidence> evidence;
   Known<bool> complete;  ///< unknown with the reason when the GPU's own process list could not be had
+  /// Inside a container the GPU's list could be had and is empty: who computes outside does not appear in it.
+  bool list_is_blind = false;
+  /// Why somebody may be there who was not seen, each as a clause: with one of these nobody can say that nobody is.
+  std::vector<std::string> unseen;
 };
 
 /// From NVML's list and the process table. Worker processes count to the server that started them; desktop processes

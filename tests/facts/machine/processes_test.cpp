@@ -12,6 +12,7 @@
 namespace sparkops::facts {
 namespace {
 
+using namespace std::string_literals;
 using namespace std::string_view_literals;
 using ::testing::Contains;
 using ::testing::ElementsAre;
@@ -161,6 +162,54 @@ TEST(Processes, TheFixtureMachineWithAnUncappedServer) {
   EXPECT_TRUE(table.processes[0].on_gpu);
   EXPECT_TRUE(table.processes[0].container);
   EXPECT_THAT(*table.gpu_pids_without_process, IsEmpty());
+}
+
+TEST(Processes, OnesThatCannotBeLookedAtAreCountedAndKnownNamesAreKept) {
+  const Tree tree;
+  write_process(tree, 2, "", "kthreadd");
+  for (const int pid : {20, 21, 22}) {
+    tree.fifo("proc/" + std::to_string(pid) + "/cmdline");
+    tree.write("proc/" + std::to_string(pid) + "/comm", pid == 20 ? "vllm\n" : pid == 21 ? "python3\n" : "");
+  }
+  tree.write("proc/23/comm", "python3\n");
+  tree.sparse("proc/23/cmdline", std::int64_t{1} << 30);
+  tree.write("proc/24/comm", "bash\n");
+  tree.write("proc/24/cmdline", "\0"sv);
+  const ProcessTable table = read_processes(tree.root(), unknown("no NVML"));
+  EXPECT_EQ(*table.process_count, 6);
+  EXPECT_EQ(table.not_looked_at, 3);
+  EXPECT_THAT(table.could_not, Contains(HasSubstr("3 processes: the command line cannot be read")));
+  ASSERT_EQ(table.processes.size(), 1U);
+  EXPECT_EQ(table.processes[0].pid, 20);
+  EXPECT_FALSE(table.processes[0].command_line);
+}
+
+TEST(Processes, TheBeginningOfAnEndlessCommandLineIsEnough) {
+  const Tree tree;
+  std::string line = "vllm\0serve\0m\0"s;
+  line.append(std::size_t{5} << 20, 'x');
+  write_process(tree, 30, line);
+  const ProcessTable table = read_processes(tree.root(), unknown("no NVML"));
+  ASSERT_EQ(table.processes.size(), 1U);
+  EXPECT_EQ(table.processes[0].command_line->at(1), "serve");
+  EXPECT_EQ(table.not_looked_at, 0);
+}
+
+TEST(Processes, AProcWithoutProcessesHasNoCount) {
+  const Tree tree;
+  tree.write("proc/meminfo", "MemTotal: 1 kB\n");
+  EXPECT_FALSE(read_processes(tree.root(), unknown("no NVML")).process_count);
+  const Tree none;
+  EXPECT_FALSE(read_processes(none.root(), unknown("no NVML")).process_count);
+}
+
+TEST(Processes, NamesTellProgramsApart) {
+  EXPECT_EQ(program_of_name("vllm").role, LaunchRole::server);
+  EXPECT_EQ(*program_of_name("ollama").server, ServerKind::ollama);
+  EXPECT_EQ(program_of_name("text-generation").role, LaunchRole::server);
+  EXPECT_EQ(program_of_name("torchrun").role, LaunchRole::trainer);
+  EXPECT_EQ(program_of_name("bash").role, LaunchRole::other);
+  EXPECT_EQ(program_of_name("").role, LaunchRole::other);
 }
 
 }  // namespace
