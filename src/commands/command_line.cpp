@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <exception>
 #include <functional>
@@ -42,7 +43,48 @@ void add_option(CLI::App& app, const OptionSpec& option, Arguments& arguments) {
   else if (option.repeatable)
     added->expected(1)->take_all();
   else
-    added->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    added->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+}
+
+/// An option with an empty value (`--root ''`) was given nothing.
+std::string missing_value(const CommandSpec& command, const Arguments& arguments) {
+  for (const OptionSpec& option : command.options)
+    if (option.takes == OptionSpec::Takes::value && arguments.has(option.name) && arguments.values(option.name).empty())
+      return std::string(option.name) + " needs " + std::string(option.value_name);
+  return "";
+}
+
+/// The option whose name is nearest to a mistyped one: same letters at the start.
+std::string nearest_option(const CommandSpec& command, std::string_view word) {
+  constexpr std::size_t k_same_start = 4;  // "--wo"
+  for (const OptionSpec& option : command.options)
+    if (option.name.substr(0, k_same_start) == word.substr(0, k_same_start))
+      return ": did you mean " + std::string(option.name) + "?";
+  return "";
+}
+
+/// What is wrong with a command line, in words of this program rather than of its parser.
+std::string parse_error_text(const CommandSpec& command, const std::vector<std::string>& words,
+                             const std::string& what) {
+  for (const std::string& word : words) {
+    if (!word.starts_with("--")) continue;
+    const std::string name = word.substr(0, word.find('='));
+    const auto known = std::find_if(command.options.begin(), command.options.end(),
+                                    [&](const OptionSpec& option) { return option.name == name; });
+    if (known == command.options.end() && name != "--help")
+      return "no option " + printable(name, 64) + nearest_option(command, name);
+    if (known != command.options.end() && known->takes == OptionSpec::Takes::value && word == words.back() &&
+        word == name)
+      return name + " needs " + std::string(known->value_name);
+    if (known != command.options.end() && !known->repeatable && known->takes == OptionSpec::Takes::value &&
+        std::count(words.begin(), words.end(), name) > 1)
+      return name + " is given twice: give it once";
+  }
+  if (command.positional_max == 0)
+    for (const std::string& word : words)
+      if (!word.empty() && std::toupper(static_cast<unsigned char>(word[0])) == 'G' && parse_integer(word.substr(1)))
+        return "to look at one gotcha only: sparkops " + std::string(command.name) + " --only " + printable(word, 8);
+  return what;
 }
 
 int run_command(const CommandSpec& command, std::vector<std::string> words) {
@@ -67,13 +109,15 @@ int run_command(const CommandSpec& command, std::vector<std::string> words) {
   if (command.positional_max > 0)
     app.add_option("positional", arguments.positionals)->expected(0, static_cast<int>(command.positional_max));
   try {
-    std::reverse(words.begin(), words.end());  // as CLI11 wants it
-    app.parse(words);
+    std::vector<std::string> reversed(words.rbegin(), words.rend());  // as CLI11 wants it
+    app.parse(reversed);
   } catch (const CLI::ParseError& error) {
-    return static_cast<int>(fail_with(
-        ExitCode::usage, std::string(error.what()) + " (see sparkops " + std::string(command.name) + " --help)"));
+    return static_cast<int>(fail_with(ExitCode::usage, parse_error_text(command, words, error.what()) +
+                                                           " (see sparkops " + std::string(command.name) + " --help)"));
   }
   if (help) return static_cast<int>(write_output(command_help(command)));
+  if (const std::string wrong = missing_value(command, arguments); !wrong.empty())
+    return static_cast<int>(fail_with(ExitCode::usage, wrong));
   return static_cast<int>(command.run(arguments));
 }
 
@@ -99,12 +143,13 @@ int dispatch(const std::vector<std::string>& words) {
   const std::vector<std::string> rest(words.begin() + 1, words.end());
   if (first == "--help" || first == "-h" || (first == "help" && rest.empty()))
     return static_cast<int>(write_output(program_help()));
-  if (first == "--version") return static_cast<int>(write_output("sparkops " + std::string(version()) + "\n"));
+  if (first == "--version" || first == "-V")
+    return static_cast<int>(write_output("sparkops " + std::string(version()) + "\n"));
   if (first == "help") {
     const CommandSpec* const command = find_command(rest.front());
     if (command != nullptr) return static_cast<int>(write_output(command_help(*command)));
-    return static_cast<int>(
-        fail_with(ExitCode::usage, "no command " + printable(rest.front(), 64) + suggestion(rest.front())));
+    return static_cast<int>(fail_with(ExitCode::usage, "no command '" + printable(rest.front(), 64) + "'" +
+                                                           suggestion(rest.front()) + " (see sparkops --help)"));
   }
   if (first == "documentation") {
     const auto text = rest.size() == 1 ? documentation_text(rest.front()) : std::nullopt;

@@ -11,16 +11,30 @@ namespace sparkops::commands {
 
 namespace {
 
+/// One character beyond ASCII as roff names it: \[u2026].
+std::string roff_character(std::string_view utf8) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned>(static_cast<unsigned char>(utf8[i])); };
+  unsigned code = utf8.size() == 2 ? byte(0) & 0x1FU : utf8.size() == 3 ? byte(0) & 0x0FU : byte(0) & 0x07U;
+  for (std::size_t i = 1; i < utf8.size(); ++i) code = (code << 6) | (byte(i) & 0x3FU);
+  return fmt::format("\\[u{:04X}]", code);
+}
+
 /// Text as roff takes it literally: hyphens stay hyphens, a leading dot or quote is no request.
 std::string roff(std::string_view text) {
   std::string result;
-  for (const char c : text) {
-    if (c == '\\')
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const unsigned char c = static_cast<unsigned char>(text[i]);
+    if (c >= 0xC0) {
+      const std::size_t length = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : 2;
+      result += roff_character(text.substr(i, length));
+      i += length - 1;
+    } else if (c == '\\') {
       result += "\\e";
-    else if (c == '-')
+    } else if (c == '-') {
       result += "\\-";
-    else
-      result += c;
+    } else {
+      result += text[i];
+    }
   }
   if (result.starts_with('.') || result.starts_with('\'')) result.insert(0, "\\&");
   return result;
@@ -33,6 +47,7 @@ std::string man_command(const CommandSpec& command) {
     text += line.empty() ? ".PP\n" : roff(line) + "\n";
   for (const OptionSpec& option : command.options)
     text += fmt::format(".TP\n.B {}\n{}\n", roff(option_form(option)), roff(option.help));
+  if (!command.examples.empty()) text += ".PP\n.B Examples\n";
   for (const std::string_view example : command.examples)
     text += fmt::format(".PP\n.RS\n.EX\n{}\n.EE\n.RE\n", roff(example));
   return text;

@@ -1,11 +1,8 @@
 #include "verdicts/preflight.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <optional>
 #include <thread>
@@ -18,6 +15,7 @@
 #include "facts/workload/playbook_clone.h"
 #include "facts/workload/playbook_issues.h"
 #include "facts/workload/workload.h"
+#include "store/report_file.h"
 #include "views/preflight_json.h"
 #include "views/preflight_text.h"
 
@@ -36,6 +34,7 @@ struct Request {
   std::optional<facts::Workload> workload;
   std::optional<facts::PlaybookClone> playbook;
   std::optional<Known<std::vector<facts::Issue>>> open_issues;  ///< only with --online
+  std::string work_arguments;                                   ///< how the work was named, for commands in the answer
   std::string platform;                                         ///< "", "gb10" or "this"
   Bytes reserve;
   Seconds settle, wait_headroom;
@@ -64,8 +63,10 @@ Result<void> read_work(const Arguments& arguments, Request& request) {
     auto workload = facts::read_workload(arguments.value("--workload"));
     if (!workload) return tl::unexpected(workload.error());
     request.workload = std::move(*workload);
+    request.work_arguments = "--workload " + shell_quoted({arguments.value("--workload")});
   } else if (!arguments.command.empty()) {
     request.workload = facts::read_command(arguments.command);
+    request.work_arguments = "-- " + shell_quoted(arguments.command);
   }
   if (arguments.has("--playbook")) {
     auto clone = facts::read_playbook_clone(arguments.value("--playbook"));
@@ -94,12 +95,14 @@ Result<Request> parse_request(const Arguments& arguments) {
                   .workload = {},
                   .playbook = {},
                   .open_issues = {},
+                  .work_arguments = "",
                   .platform = "",
                   .reserve = {},
                   .settle = {},
                   .wait_headroom = {}};
   const auto reserve = size_option(arguments, "--reserve", verdicts::k_default_reserve);
   if (!reserve) return tl::unexpected(reserve.error());
+  if (reserve->value < 0) return failure(ErrorKind::usage, "--reserve: a size that is not negative");
   const auto settle = duration_option(arguments, "--settle", k_default_settle);
   if (!settle) return tl::unexpected(settle.error());
   if (*settle > k_longest_settle) return failure(ErrorKind::usage, "--settle: at most 600 s");
@@ -157,6 +160,7 @@ Outcome run_once(const Request& request, const Arguments& arguments, const knowl
       .knowledge = tables,
       .now = Timestamp::now(),
       .judged = outcome.judged_as_gb10 ? verdicts::JudgedPlatform::gb10 : verdicts::JudgedPlatform::this_machine,
+      .work_arguments = request.work_arguments,
       .workload = request.workload ? &*request.workload : nullptr,
       .playbook = request.playbook ? &*request.playbook : nullptr,
       .open_issues = request.open_issues ? &*request.open_issues : nullptr,
@@ -166,8 +170,10 @@ Outcome run_once(const Request& request, const Arguments& arguments, const knowl
   return outcome;
 }
 
-/// Whether waiting can still help: G3 or G6 is not satisfied yet. Memory of a stopped server comes back late.
+/// Whether waiting can still help: memory of a stopped server comes back late.
 bool memory_is_short(const verdicts::PreflightResult& result) {
+  const auto& budget = result.budget;
+  if (budget && budget->headroom_after_flush && *budget->headroom_after_flush < verdicts::k_small_headroom) return true;
   return std::any_of(result.findings.begin(), result.findings.end(), [](const Finding& finding) {
     return (finding.id == "G3" || finding.id == "G6") &&
            (finding.status == Status::warn || finding.status == Status::fail);
@@ -176,40 +182,35 @@ bool memory_is_short(const verdicts::PreflightResult& result) {
 
 Outcome run_until_headroom(const Request& request, const Arguments& arguments, const knowledge::Tables& tables) {
   using Clock = std::chrono::steady_clock;
-  constexpr std::chrono::seconds k_pause{1};
+  constexpr std::chrono::milliseconds k_pause{1000};
   const auto end = Clock::now() + std::chrono::duration<double>(request.wait_headroom.value);
   Outcome outcome = run_once(request, arguments, tables);
   bool told = false;
-  while (request.root.is_live() && memory_is_short(outcome.result) && Clock::now() + k_pause < end) {
+  while (request.root.is_live() && memory_is_short(outcome.result) && Clock::now() < end) {
     if (!told)
       std::fprintf(stderr, "sparkops: memory is short, waiting up to %s for it to come back\n",
                    format_duration(request.wait_headroom).c_str());
     told = true;
-    std::this_thread::sleep_for(k_pause);
+    std::this_thread::sleep_until(std::min(Clock::now() + k_pause, std::chrono::time_point_cast<Clock::duration>(end)));
     outcome = run_once(request, arguments, tables);
   }
   return outcome;
-}
-
-/// Whole or not at all: written beside the target and renamed over it.
-Result<void> write_file(const std::string& path, const std::string& content) {
-  const std::string temporary = path + ".tmp." + std::to_string(::getpid());
-  const FileDescriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-  if (!file.valid()) return tl::unexpected(system_error(path, errno));
-  const ssize_t count = ::write(file.get(), content.data(), content.size());
-  const bool whole = count == static_cast<ssize_t>(content.size()) && ::fsync(file.get()) == 0;
-  if (!whole || ::rename(temporary.c_str(), path.c_str()) != 0) {
-    const int code = errno;
-    ::unlink(temporary.c_str());
-    return tl::unexpected(system_error(path, code));
-  }
-  return {};
 }
 
 ExitCode code_of(const verdicts::PreflightVerdict& verdict, bool strict) {
   if (verdict.not_a_spark || verdict.found_out_nothing) return ExitCode::could_not_find_out;
   if (verdict.readiness == verdicts::Readiness::blocked) return ExitCode::answer_is_no;
   if (strict && verdict.readiness == verdicts::Readiness::ready_with_warnings) return ExitCode::answer_is_no;
+  return ExitCode::done;
+}
+
+/// The verdict is printed whether or not its file can be written.
+ExitCode write_report(const Arguments& arguments, const verdicts::PreflightResult& result) {
+  if (!arguments.has("--report")) return ExitCode::done;
+  const std::string path = arguments.value("--report", "env-report.json");
+  const auto written = store::write_report_file(path, views::env_report_json(result, Timestamp::now()));
+  if (!written) return report_error(Error{written.error().kind, "--report " + written.error().message});
+  std::fprintf(stderr, "sparkops: wrote %s\n", printable(path).c_str());
   return ExitCode::done;
 }
 
@@ -220,11 +221,6 @@ ExitCode run_preflight_command(const Arguments& arguments) {
   const Outcome outcome = run_until_headroom(*request, arguments, tables);
   for (const std::string& problem : tables.problems()) fail_with(ExitCode::done, problem);
 
-  if (arguments.has("--report")) {
-    const auto written = write_file(arguments.value("--report", "env-report.json"),
-                                    views::env_report_json(outcome.result, Timestamp::now()));
-    if (!written) return report_error(written.error());
-  }
   const views::PreflightSubject subject{request->root.name(), outcome.taken, outcome.judged_as_gb10,
                                         request->workload ? request->workload->name : ""};
   const auto detail = arguments.has("--verbose") ? views::Detail::verbose : views::Detail::brief;
@@ -232,7 +228,9 @@ ExitCode run_preflight_command(const Arguments& arguments) {
       write_output(arguments.has("--json")
                        ? views::preflight_json(outcome.result, subject)
                        : views::preflight_text(outcome.result, detail, views::style_for_descriptor(STDOUT_FILENO)));
-  return output == ExitCode::done ? code_of(outcome.result.verdict, arguments.has("--strict")) : output;
+  const ExitCode report = write_report(arguments, outcome.result);
+  if (output != ExitCode::done) return output;
+  return report == ExitCode::done ? code_of(outcome.result.verdict, arguments.has("--strict")) : report;
 }
 
 }  // namespace
@@ -246,8 +244,7 @@ CommandSpec preflight_command() {
       .description =
           "Looks at this machine (and at the work, when you name it) and prints one line for each gotcha, the headroom "
           "of the memory pool, and one verdict: ready, ready-with-warnings or blocked. Takes milliseconds on an idle "
-          "box "
-          "and about a second on a busy one. Changes nothing, needs no root, runs nothing of yours.\n"
+          "box and about a second on a busy one. Changes nothing, needs no root, runs nothing of yours.\n"
           "\n"
           "PASS: looked, and it is right. FAIL: this will break or has broken the run. WARN: will probably cost you. "
           "INFO: a reading, or not applicable. SKIP: should have looked and could not; the line says why.",
@@ -257,7 +254,7 @@ CommandSpec preflight_command() {
       .takes_command = true,
       .options =
           {{"--workload", "FILE|DIR",
-            "the work: a config, compose file, script, recipe, or a folder of them; read, never run",
+            "the work: a configuration, compose file, launch script, env file, or a folder of them; read, never run",
             OptionSpec::Takes::value, false},
            {"--only", "LIST", "only these checks, e.g. G3,G6", OptionSpec::Takes::value, true},
            {"--platform", "gb10|this",

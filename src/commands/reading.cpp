@@ -13,7 +13,10 @@ Error with_option(std::string_view name, Error error) {
 
 Result<Root> root_from(const Arguments& arguments) {
   if (!arguments.has("--root")) return Root::live();
-  return Root::open(arguments.value("--root"));
+  return Root::open(arguments.value("--root")).map_error([](Error error) {
+    // The user named it: whatever is wrong with it is wrong input.
+    return Error{ErrorKind::usage, std::move(error.message)};
+  });
 }
 
 Result<Bytes> size_option(const Arguments& arguments, std::string_view name, Bytes fallback) {

@@ -54,6 +54,12 @@ void ObjectWriter::write(const std::string& key, const Known<Bytes>& value) {
   write_known(object_, key, value, [](Bytes bytes) { return bytes.value; });
 }
 
+Json to_json(const std::vector<Fix>& fixes) {
+  Json json = Json::array();
+  for (const Fix& fix : fixes) json.push_back(to_json(fix));
+  return json;
+}
+
 Json to_json(const Finding& finding) {
   Json json = Json::object();
   json["id"] = finding.id;
@@ -63,8 +69,7 @@ Json to_json(const Finding& finding) {
   json["who"] = to_string(finding.who);
   json["evidence"] = Json::array();
   for (const Evidence& evidence : finding.evidence) json["evidence"].push_back(to_json(evidence));
-  json["fix"] = Json::array();
-  for (const Fix& fix : finding.fixes) json["fix"].push_back(to_json(fix));
+  json["fix"] = to_json(finding.fixes);
   json["sources"] = finding.sources;
   return json;
 }

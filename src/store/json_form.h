@@ -34,5 +34,6 @@ class ObjectWriter {
 };
 
 [[nodiscard]] Json to_json(const Finding& finding);
+[[nodiscard]] Json to_json(const std::vector<Fix>& fixes);
 
 }  // namespace sparkops::store

@@ -79,7 +79,28 @@ std::string describe_spark(const facts::Machine& machine) {
 std::string why_gpu_does_not_answer(const facts::Machine& machine) {
   if (!machine.gpu_was_asked) return "";
   if (!machine.gpus) return machine.gpus.reason();
-  return machine.gpus->gpus.empty() ? "NVML lists no GPU" : "";
+  if (machine.gpus->gpus.empty()) return "NVML lists no GPU";
+  const facts::GpuSample& sample = machine.gpu()->latest();
+  const bool silent = !sample.temperature && !sample.power && !sample.sm_clock && !sample.utilization;
+  return silent ? sample.utilization.reason() : "";
+}
+
+/// In the order in which they cost least. A driver that hangs may come back; a lost GPU needs a boot.
+std::vector<Fix> ways_to_a_gpu_that_answers() {
+  return {
+      {.run = "",
+       .instruction = "in a container: start it with --gpus all; on the box: sudo modprobe nvidia after a kernel or "
+                      "driver update",
+       .needs_root = true,
+       .changes = "",
+       .verify = "sparkops preflight"},
+      {.run = "sudo dmesg | grep -E 'NVRM|Xid' | tail",
+       .instruction =
+           "shows what the driver said last; when it hangs or lost the GPU, stop GPU jobs and reboot, and if "
+           "it comes back, take the power away for a minute",
+       .needs_root = true,
+       .changes = "nothing",
+       .verify = "sparkops preflight"}};
 }
 
 void note_mismatches(const facts::Machine& machine, PlatformJudgement& judgement) {
@@ -139,6 +160,7 @@ PlatformJudgement judge_platform(const facts::Machine& machine) {
     judgement.headline = describe_spark(machine);
     note_mismatches(machine, judgement);
     judgement.gpu_does_not_answer = why_gpu_does_not_answer(machine);
+    if (!judgement.gpu_does_not_answer.empty()) judgement.fixes = ways_to_a_gpu_that_answers();
   } else {
     judgement.id = describe_other(machine);
     judgement.headline = judgement.id;

@@ -20,6 +20,7 @@ struct PlatformJudgement {
   /// Why the GPU of a GB10 cannot be used at all (driver not loaded, no answer, no device in this container): empty
   /// when it answers, and for other machines. A job that needs the GPU cannot start then, whatever the ten checks say.
   std::string gpu_does_not_answer;
+  std::vector<Fix> fixes;  ///< the way out of that
   std::vector<Evidence> evidence;
 };
 

@@ -11,9 +11,30 @@ namespace sparkops::verdicts {
 
 namespace {
 
+/// A check of the work that found nothing wrong has not looked at files that could not be read.
+void admit_unread_files(Finding& finding, const facts::Workload& workload) {
+  const bool judges_work = finding.id == "G6" || finding.id == "G7" || finding.id == "G10";
+  const bool content = finding.status == Status::pass || finding.status == Status::info;
+  if (!judges_work || !content || workload.not_understood.empty()) return;
+  finding.status = Status::skip;
+  finding.headline = fmt::format("part of the work could not be read: {} (of what could be: {})",
+                                 printable(join(workload.not_understood, "; "), 300), finding.headline);
+}
+
+/// A command that shows whether a fix worked must look at the same work.
+void complete_verification(Finding& finding, const std::string& work_arguments) {
+  if (work_arguments.empty()) return;
+  for (Fix& fix : finding.fixes)
+    if (fix.verify.starts_with("sparkops preflight --only G") && !contains(fix.verify, "("))
+      fix.verify += " " + work_arguments;
+}
+
 Finding run_check(const GotchaCheck& check, const PreflightFacts& facts) {
   try {
-    return check.check(facts);
+    Finding finding = check.check(facts);
+    if (facts.workload != nullptr) admit_unread_files(finding, *facts.workload);
+    complete_verification(finding, facts.work_arguments);
+    return finding;
   } catch (const std::exception& error) {
     return skipped(check.id,
                    fmt::format("the check itself failed: {} (a bug in sparkops)", printable(error.what(), 200)));
@@ -45,15 +66,24 @@ bool has(const std::vector<Finding>& findings, Status status) {
                      [&](const Finding& finding) { return finding.status == status; });
 }
 
-bool only_skips(const std::vector<Finding>& findings) {
-  return std::all_of(findings.begin(), findings.end(),
-                     [](const Finding& finding) { return finding.status == Status::skip; });
+/// Whether what was asked was answered at all. The checks that look at the box itself decide; where none of them was
+/// asked for, any answer counts.
+bool found_out_nothing(const std::vector<Finding>& findings) {
+  const auto skipped_check = [](const Finding& finding) { return finding.status == Status::skip; };
+  const auto looks_at_the_box = [](const Finding& finding) {
+    return finding.id == "G3" || finding.id == "G4" || finding.id == "G6";
+  };
+  if (std::all_of(findings.begin(), findings.end(), skipped_check)) return true;
+  const bool any_asked = std::any_of(findings.begin(), findings.end(), looks_at_the_box);
+  return any_asked && std::all_of(findings.begin(), findings.end(), [&](const Finding& finding) {
+           return !looks_at_the_box(finding) || skipped_check(finding);
+         });
 }
 
 PreflightVerdict decide(const PreflightFacts& facts, const PlatformJudgement& platform,
                         const std::vector<Finding>& findings) {
   PreflightVerdict verdict;
-  verdict.found_out_nothing = findings.empty() || only_skips(findings);
+  verdict.found_out_nothing = found_out_nothing(findings);
   verdict.why = reasons(findings);
   const bool judges_this_machine = facts.judged == JudgedPlatform::this_machine;
   if (judges_this_machine && platform.is_gb10 != IsGb10::yes) {
@@ -72,6 +102,10 @@ PreflightVerdict decide(const PreflightFacts& facts, const PlatformJudgement& pl
     return verdict;
   }
   if (has(findings, Status::fail)) return verdict;
+  if (verdict.found_out_nothing) {
+    verdict.why = "nothing could be found out; " + verdict.why;
+    return verdict;
+  }
   const bool mismatch = judges_this_machine && !platform.mismatches.empty();
   if (mismatch) verdict.why = join(platform.mismatches, ", ") + (verdict.why.empty() ? "" : "; " + verdict.why);
   const bool warned = mismatch || has(findings, Status::warn) || has(findings, Status::skip);
@@ -112,6 +146,7 @@ PreflightResult run_preflight(const PreflightFacts& facts, const CheckSelection&
                                            gb10.last_verified, result.platform.headline);
     result.platform.mismatches.clear();
     result.platform.gpu_does_not_answer.clear();
+    result.platform.fixes.clear();
   }
   result.budget = budget_of(facts);
   result.verdict = decide(facts, result.platform, result.findings);

@@ -27,6 +27,13 @@ std::vector<Holder> holders_of(const facts::Machine& machine) {
   return holders;
 }
 
+std::string why_holders_are_unknown(const facts::Machine& machine) {
+  if (!machine.processes) return machine.processes.reason();
+  const auto& count = machine.processes->process_count;
+  if (!count) return count.reason();
+  return *count == 0 ? "no process could be listed" : "";
+}
+
 /// Whether NVML lists the process as one that computes: a display server holds the GPU too and is no job.
 bool computes(const facts::Machine& machine, std::int64_t pid) {
   const facts::Gpu* const gpu = machine.gpu();
@@ -48,6 +55,8 @@ Known<std::string> job_of(const facts::Machine& machine) {
         std::find_if(processes.begin(), processes.end(), [](const facts::Process& process) { return !process.on_gpu; });
   if (job == processes.end()) return as_read(std::string("none seen"));
   if (!job->command_line) return job->command_line.as_unknown();
+  if (job->command_line->empty())
+    return as_read("pid " + std::to_string(job->pid) + ": " + job->name.value_or("name unknown"));
   return as_read("pid " + std::to_string(job->pid) + ": " + printable(shell_quoted(*job->command_line), 200));
 }
 
@@ -56,26 +65,34 @@ bool flush_is_worthwhile(const Known<Budget>& budget) {
          *budget->headroom_after_flush - *budget->headroom_now >= k_worthwhile_flush;
 }
 
-void choose_next(BoxStatus& status) {
-  if (status.platform.is_gb10 != IsGb10::yes) {
-    status.next_command = "sparkops preflight --workload FILE";
-    status.next_reason = "judges a config or compose file for a DGX Spark; this is none";
-    return;
-  }
+struct Next {
+  std::string command, reason;
+};
+
+/// The worst fact decides what to look at next.
+Next next_on_a_spark(const BoxStatus& status) {
+  constexpr const char* k_thermal = "sparkops preflight --only G4 --verbose";
   const ClockState state = status.gpu ? status.gpu->state : ClockState::unknown;
   const bool low_clock = status.gpu && status.gpu->low_clock;
-  if (state == ClockState::wedged || state == ClockState::thermal_hardware || low_clock) {
-    status.next_command = "sparkops preflight --only G4 --verbose";
-    status.next_reason = "the GPU is held back";
-    return;
-  }
-  if (flush_is_worthwhile(status.budget)) {
-    status.next_command = "sparkops preflight --only G3";
-    status.next_reason = "page cache fills the pool: names the files and gives them back";
-    return;
-  }
-  status.next_command = "sparkops preflight";
-  status.next_reason = "is this box ready for a run?";
+  if (!status.platform.gpu_does_not_answer.empty()) return {"sparkops preflight", "the GPU does not answer"};
+  if (state == ClockState::wedged || state == ClockState::thermal_hardware || low_clock)
+    return {k_thermal, "the GPU is held back"};
+  if (state == ClockState::thermal_software) return {k_thermal, "the GPU slows down for heat"};
+  if (flush_is_worthwhile(status.budget)) return {"sparkops preflight --only G3", "page cache fills the pool"};
+  const bool short_of_memory =
+      status.budget && status.budget->headroom_after_flush && *status.budget->headroom_after_flush < k_small_headroom;
+  if (short_of_memory) return {"sparkops preflight --only G3,G6", "the pool is nearly used up"};
+  if (status.budget && status.budget->huge_pages_rule_is_smaller)
+    return {"sparkops preflight --only G3", "huge pages are set aside"};
+  return {"sparkops preflight", "is this box ready for a run?"};
+}
+
+void choose_next(BoxStatus& status) {
+  const Next next = status.platform.is_gb10 == IsGb10::yes
+                        ? next_on_a_spark(status)
+                        : Next{"sparkops preflight --workload FILE", "judges it for a Spark; this is none"};
+  status.next_command = next.command;
+  status.next_reason = next.reason;
 }
 
 }  // namespace
@@ -97,6 +114,7 @@ BoxStatus summarize(const facts::Machine& machine) {
     status.sample = why;
   }
   status.holders = holders_of(machine);
+  status.holders_unknown = why_holders_are_unknown(machine);
   status.job = job_of(machine);
   choose_next(status);
   return status;

@@ -28,6 +28,7 @@ struct BoxStatus {
   Known<ClockAssessment> gpu;      ///< unknown: no GPU, or NVML did not answer
   Known<facts::GpuSample> sample;  ///< the newest one
   std::vector<Holder> holders;     ///< largest first
+  std::string holders_unknown;     ///< why nobody could be looked for; empty when the process table was read
   Known<std::string> job;          ///< the command line of a running trainer or server
   std::string next_command;        ///< the next sensible thing to type
   std::string next_reason;

@@ -43,6 +43,8 @@ Json platform(const verdicts::PlatformJudgement& judgement) {
   json["evidence"] = Json::array();
   for (const Evidence& evidence : judgement.evidence)
     json["evidence"].push_back({{"reading", printable(evidence.reading)}, {"origin", to_string(evidence.provenance)}});
+  if (!judgement.gpu_does_not_answer.empty()) json["gpu_does_not_answer"] = printable(judgement.gpu_does_not_answer);
+  if (!judgement.fixes.empty()) json["fix"] = store::to_json(judgement.fixes);
   return json;
 }
 

@@ -30,6 +30,12 @@ Color color_of(verdicts::Readiness readiness) {
   return Color::plain;
 }
 
+/// For a check that could not look, what a person can look at by hand is no fix.
+std::string by_hand_text(const Fix& fix, const TextStyle& style) {
+  if (fix.run.empty()) return wrap("  by hand: ", fix.instruction, style.width) + "\n";
+  return "  by hand: " + printable(fix.run) + (fix.instruction.empty() ? "" : "   (" + fix.instruction + ")") + "\n";
+}
+
 /// A command is never wrapped: it must stay pasteable.
 std::string fix_text(const Fix& fix, Detail detail, const TextStyle& style) {
   std::string text;
@@ -70,27 +76,35 @@ std::string finding_text(const Finding& finding, Detail detail, const TextStyle&
   const bool needs_fix =
       finding.status == Status::fail || finding.status == Status::warn || finding.status == Status::skip;
   if (detail == Detail::brief) {
-    if (needs_fix && !finding.fixes.empty()) text += fix_text(finding.fixes.front(), detail, style);
+    if (needs_fix && !finding.fixes.empty())
+      text += finding.status == Status::skip ? by_hand_text(finding.fixes.front(), style)
+                                             : fix_text(finding.fixes.front(), detail, style);
     return text;
   }
   text += evidence_text(finding.evidence, style);
-  for (const Fix& fix : finding.fixes) text += fix_text(fix, detail, style);
+  for (const Fix& fix : finding.fixes)
+    text += finding.status == Status::skip ? by_hand_text(fix, style) : fix_text(fix, detail, style);
   for (const std::string& source : finding.sources) text += "  source: " + printable(source) + "\n";
   return text;
 }
 
 std::string headroom_text(const Known<verdicts::Budget>& budget) {
   if (!budget) return "unknown (" + budget.reason() + ")";
-  std::string text = fmt::format("{} now, {} after a flush (pool {}, {} reserved", whole_gib(budget->headroom_now),
-                                 whole_gib(budget->headroom_after_flush),
-                                 budget->total ? format_size(*budget->total) : "unknown", format_size(budget->reserve));
-  return text + (budget->huge_pages_rule ? "; HugePages rule)" : ")");
+  if (!budget->headroom_now && !budget->headroom_after_flush) return "unknown (" + budget->headroom_now.reason() + ")";
+  const std::string now = whole_gib(budget->headroom_now);
+  const std::string after = whole_gib(budget->headroom_after_flush);
+  const std::string pool = fmt::format(
+      "(pool {}, {} reserved)", budget->total ? format_size(*budget->total) : "unknown", format_size(budget->reserve));
+  if (budget->huge_pages_rule) return fmt::format("{} by MemFree, {} by the huge pages set aside {}", now, after, pool);
+  return fmt::format("{} now, {} after a flush {}", now, after, pool);
 }
 
 std::string preflight_text(const verdicts::PreflightResult& result, Detail detail, const TextStyle& style) {
   std::string text = wrap("box: ", printable(result.platform.headline), style.width) + "\n";
   for (const std::string& mismatch : result.platform.mismatches)
     text += wrap("  mismatch: ", printable(mismatch), style.width) + "\n";
+  if (!result.platform.gpu_does_not_answer.empty() && !result.platform.fixes.empty())
+    for (const Fix& fix : result.platform.fixes) text += fix_text(fix, detail, style);
   if (detail == Detail::verbose) text += evidence_text(result.platform.evidence, style);
   for (const Finding& finding : result.findings) text += finding_text(finding, detail, style);
   text += wrap("headroom: ", headroom_text(result.budget), style.width) + "\n";

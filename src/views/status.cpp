@@ -16,7 +16,7 @@ namespace {
 using store::Json;
 
 constexpr int k_indent = 2;
-constexpr std::size_t k_bar_columns = 30;
+constexpr std::size_t k_bar_columns = 20;
 
 std::string size_or_unknown(const Known<Bytes>& bytes) {
   return bytes ? format_size(*bytes) : "unknown";
@@ -56,7 +56,8 @@ std::string pool_bar(const verdicts::Budget& budget, const Known<Bytes>& cache) 
 
 std::string pool_line(const verdicts::BoxStatus& status) {
   if (!status.budget) return "unknown (" + status.budget.reason() + ")";
-  return fmt::format("{}{} pool: {} free, {} page cache", pool_bar(*status.budget, status.pool.page_cache),
+  if (!status.budget->total) return "unknown (" + status.budget->total.reason() + ")";
+  return fmt::format("{}{}: {} free, {} cache", pool_bar(*status.budget, status.pool.page_cache),
                      size_or_unknown(status.budget->total), size_or_unknown(status.budget->free),
                      size_or_unknown(status.pool.page_cache));
 }
@@ -83,6 +84,7 @@ std::string holders_line(const verdicts::BoxStatus& status) {
       part += " " + format_size(*holder.host_memory);
     parts.push_back(part);
   }
+  if (parts.empty() && !status.holders_unknown.empty()) return "unknown (" + status.holders_unknown + ")";
   return parts.empty() ? "no server, trainer or GPU process seen" : join(parts, ", ");
 }
 

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "../emulation.h"
 #include "base/archive.h"
 
 namespace sparkops {
@@ -335,6 +336,7 @@ TEST_F(RootTree, AFileOfManyGigabytesCostsNoMoreThanTheCap) {
 
 class LiveRoot : public testing::TestWithParam<PathResolution> {
  protected:
+  void SetUp() override { SPARKOPS_NEEDS_THIS_KERNEL(); }
   const Root root{open_directory_root("/", GetParam()).value()};
 };
 

@@ -84,6 +84,51 @@ TEST(Preflight, ASparkWhoseGpuDoesNotAnswerIsNotReady) {
   EXPECT_THAT(to_string(result.verdict), HasSubstr("the GPU does not answer: NVML: Driver Not Loaded (9)"));
 }
 
+TEST(Preflight, ALostGpuDoesNotAnswerEither) {
+  facts::Machine machine = healthy_spark();
+  change(machine.gpus, [](facts::GpuInventory& inventory) {
+    facts::GpuSample lost;
+    lost.utilization = unknown("NVML: GPU is lost (15)");
+    inventory.gpus[0].samples = {lost};
+  });
+  const PreflightResult result = run_preflight(facts_of(machine), {});
+  EXPECT_THAT(to_string(result.verdict), HasSubstr("the GPU does not answer: NVML: GPU is lost (15)"));
+  EXPECT_FALSE(result.platform.fixes.empty());
+}
+
+TEST(Preflight, AMachineOfWhichNothingCouldBeReadIsNoPass) {
+  facts::Machine machine = healthy_spark();
+  machine.memory = unknown("unreadable");
+  machine.processes = unknown("unreadable");
+  machine.gpus = unknown("no answers in this capture");
+  machine.gpu_was_asked = false;
+  const PreflightResult result = run_preflight(facts_of(machine), {});
+  EXPECT_TRUE(result.verdict.found_out_nothing);
+  EXPECT_THAT(to_string(result.verdict), ::testing::StartsWith("blocked (nothing could be found out"));
+}
+
+TEST(Preflight, WorkThatCouldNotBeReadIsNoPass) {
+  const facts::Machine machine = healthy_spark();
+  facts::Workload workload;
+  workload.name = "work";
+  workload.not_understood = {"b.yaml: larger than 4 MiB"};
+  PreflightFacts facts{.machine = machine, .knowledge = testing::tables(), .now = {}};
+  facts.workload = &workload;
+  const PreflightResult result = run_preflight(facts, {"G10"});
+  EXPECT_EQ(result.findings[0].status, Status::skip);
+  EXPECT_THAT(result.findings[0].headline, HasSubstr("b.yaml"));
+}
+
+TEST(Preflight, TheCommandThatVerifiesAFixLooksAtTheSameWork) {
+  facts::Machine machine = healthy_spark();
+  change(machine.memory, [](facts::Memory& memory) { memory.info.free = as_read(gibibytes(9)); });
+  PreflightFacts facts{.machine = machine, .knowledge = testing::tables(), .now = {}};
+  facts.work_arguments = "--workload compose.yaml";
+  const PreflightResult result = run_preflight(facts, {"G3"});
+  ASSERT_FALSE(result.findings[0].fixes.empty());
+  EXPECT_EQ(result.findings[0].fixes[0].verify, "sparkops preflight --only G3 --workload compose.yaml");
+}
+
 TEST(Preflight, ACaptureWithoutNvmlAnswersSaysNothingAboutTheGpu) {
   facts::Machine machine = healthy_spark();
   machine.gpus = unknown("sparkops/nvml.json: does not exist");

@@ -51,16 +51,30 @@ void read_containerenv(const Root& root, Container& container) {
   }
 }
 
-void read_cgroup(const Root& root, Container& container) {
+/// Lines "ID:CONTROLLERS:PATH" of printable text: what any kernel writes.
+bool is_cgroup_file(std::string_view text) {
+  const auto lines = split_lines(text);
+  return !lines.empty() && std::all_of(lines.begin(), lines.end(), [](std::string_view line) {
+    const auto parts = split(line, ':');
+    return parts.size() >= 3 && parse_integer(parts[0]).has_value() && parts[2].starts_with('/') &&
+           printable(line) == line;
+  });
+}
+
+/// Why the cgroup of PID 1 says nothing; empty when it was read.
+std::string read_cgroup(const Root& root, Container& container) {
   const auto text = root.read("proc/1/cgroup");
-  if (!text) return;
+  if (!text) return text.error().message;
+  if (!is_cgroup_file(*text)) return "proc/1/cgroup: not what a kernel writes";
   // The most telling one first: a pod of Kubernetes also shows containerd.
   constexpr std::array<std::string_view, 5> k_runtimes{"kubepods", "libpod", "docker", "containerd", "lxc"};
   for (const std::string_view runtime : k_runtimes) {
     if (!contains(*text, runtime)) continue;
     const std::string name = runtime == "libpod" ? "podman" : std::string(runtime);
-    return found_sign(container, "cgroup of PID 1: " + std::string(runtime), name);
+    found_sign(container, "cgroup of PID 1: " + std::string(runtime), name);
+    break;
   }
+  return "";
 }
 
 /// An overlay as the root of the mount table. Live media mount one too, so only one that lies in the store of a
@@ -144,13 +158,14 @@ Container read_container(const Root& root) {
 
   if (root.exists(".dockerenv")) found_sign(container, "/.dockerenv exists", "docker");
   read_containerenv(root, container);
-  read_cgroup(root, container);
+  const std::string cgroup_unread = read_cgroup(root, container);
   read_mounts(root, container);
   const auto first = root.read("proc/1/environ", k_environment_cap);
   if (first) read_first_environment(parse_environment(*first), container);
 
   if (!container.inside) {
     container.inside = unknown("no container marker found" + signs_of_a_host(root) +
+                               (cgroup_unread.empty() ? "" : "; " + cgroup_unread) +
                                (first ? "" : "; the environment of PID 1 could not be read"));
     return container;
   }

@@ -122,7 +122,6 @@ Machine read_machine(const Root& root, const MachineReadOptions& options) {
   machine.root_name = root.name();
   machine.is_live = root.is_live();
   machine.taken = time_of_machine(root);
-  machine.gpu_was_asked = root.is_live() || root.exists("sparkops/nvml.json");
 
   // Every closure owns a copy of the root and of its options: its thread may outlive this call.
   const TimedPart<GpuInventory> gpus("NVML",
@@ -147,6 +146,8 @@ Machine read_machine(const Root& root, const MachineReadOptions& options) {
   machine.network_links = result_of(network_links, deadline);
   machine.kernel_log = result_of(kernel_log, deadline);
   machine.gpus = gpus.wait_until(deadline);
+  // A capture whose answers are missing or unreadable says nothing about the GPU itself.
+  machine.gpu_was_asked = root.is_live() || machine.gpus || !contains(machine.gpus.reason(), "sparkops/nvml.json");
   machine.processes = processes.wait_until(deadline);
   read_counters_again(root, machine.memory);
   return machine;

@@ -36,6 +36,20 @@ Known<Bytes> size_field(const MemoryInfo& info, std::string_view name) {
   return as_read(Bytes{*value});
 }
 
+/// Figures that no kernel writes are no figures: a budget must never rest on them.
+void drop_impossible_figures(MemoryInfo& info) {
+  if (info.total && info.total->value == 0) info.total = unknown("meminfo: MemTotal is 0");
+  if (!info.total) return;
+  const Bytes total = *info.total;
+  for (const auto member : {&MemoryInfo::free, &MemoryInfo::available, &MemoryInfo::cached, &MemoryInfo::anonymous})
+    if (info.*member && *(info.*member) > total) info.*member = unknown("meminfo: a part is larger than MemTotal");
+  if (!info.huge_pages_total || !info.huge_page_size || info.huge_page_size->value == 0) return;
+  const std::int64_t most = total.value / info.huge_page_size->value;
+  if (*info.huge_pages_total <= most && info.huge_pages_free.value_or(0) <= *info.huge_pages_total) return;
+  info.huge_pages_free = unknown("meminfo: more huge pages than memory");
+  info.huge_page_size = unknown("meminfo: more huge pages than memory");
+}
+
 void fill_named_fields(MemoryInfo& info) {
   constexpr std::array<std::pair<const char*, Known<Bytes> MemoryInfo::*>, 22> k_sizes{{
       {"MemTotal", &MemoryInfo::total},
@@ -64,6 +78,7 @@ void fill_named_fields(MemoryInfo& info) {
   for (const auto& [name, member] : k_sizes) info.*member = size_field(info, name);
   info.huge_pages_total = field(info, "HugePages_Total");
   info.huge_pages_free = field(info, "HugePages_Free");
+  drop_impossible_figures(info);
 }
 
 /// "avg10=0.12" → 0.12 for the key "avg10".
@@ -141,7 +156,9 @@ Result<MemoryInfo> parse_meminfo(std::string_view text) {
     if (colon == 0 || colon == std::string_view::npos) return malformed("meminfo", line);
     const auto words = split_words(line.substr(colon + 1));
     const bool in_kib = words.size() == 2 && words[1] == "kB";
-    if (words.size() != 1 && !in_kib) return malformed("meminfo", line);
+    // A size without its unit is the end of a file that was cut off.
+    const bool is_count = words.size() == 1 && line.starts_with("HugePages_");
+    if (!is_count && !in_kib) return malformed("meminfo", line);
     const auto value = parse_count(words[0], in_kib ? k_kib : 1);
     if (!value) return malformed("meminfo", line);
     if (!info.fields.emplace(line.substr(0, colon), *value).second) return malformed("meminfo (named twice)", line);

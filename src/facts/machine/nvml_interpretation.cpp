@@ -112,17 +112,40 @@ Known<std::int64_t> count_of(const Picked& picked) {
   return as_read(*value);
 }
 
+/// What a board of this kind can report at all; anything else is a broken answer, not a reading.
+template <class Quantity>
+struct Plausible;
+template <>
+struct Plausible<Celsius> {
+  static constexpr double k_lowest = -200, k_highest = 200;  ///< margins are temperatures too, and may be negative
+};
+template <>
+struct Plausible<Megahertz> {
+  static constexpr double k_lowest = 0, k_highest = 20'000;
+};
+template <>
+struct Plausible<Watts> {
+  static constexpr double k_lowest = 0, k_highest = 5'000;
+};
+
+template <class Quantity>
+Known<Quantity> plausible(double value) {
+  if (value < Plausible<Quantity>::k_lowest || value > Plausible<Quantity>::k_highest)
+    return not_what_it_should_be("a possible value");
+  return as_read(Quantity{value});
+}
+
 template <class Quantity>
 Known<Quantity> quantity_of(const Picked& picked) {
   const Known<double> value = real_of(picked);
   if (!value) return value.as_unknown();
-  return as_read(Quantity{*value});
+  return plausible<Quantity>(*value);
 }
 
 Known<Watts> watts_of(const Picked& picked) {
   const Known<double> milliwatts = real_of(picked);
   if (!milliwatts) return milliwatts.as_unknown();
-  return as_read(Watts{*milliwatts / k_milliwatts_per_watt});
+  return plausible<Watts>(*milliwatts / k_milliwatts_per_watt);
 }
 
 Known<std::string> text_of(const Picked& picked) {

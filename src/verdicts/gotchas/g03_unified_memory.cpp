@@ -133,9 +133,8 @@ void judge_swapping(const facts::Memory& memory, Reasons& reasons, std::vector<E
   reasons.warnings.push_back(
       fmt::format("pages are being swapped ({:.0f}/s in, {:.0f}/s out): the working set does not fit", in, out));
   reasons.fixes.push_back({.run = "",
-                           .instruction =
-                               "stop or shrink what fills the pool before starting another job; swap on this "
-                               "box cut decode from 37 to 1.8 tokens/s",
+                           .instruction = "stop or shrink what fills the pool before starting another job; on one "
+                                          "Spark swapping was seen to cut decode from 37 to 1.8 tokens/s",
                            .needs_root = false,
                            .changes = "",
                            .verify = "vmstat 1 5"});

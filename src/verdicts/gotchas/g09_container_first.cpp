@@ -60,7 +60,7 @@ Finding check_g09_container_first(const PreflightFacts& facts) {
                              .verify = ""});
     return finding;
   }
-  finding.status = Status::pass;
+  finding.status = container.image ? Status::pass : Status::info;
   finding.headline = fmt::format("inside {} ({})", container.image.value_or("a container, image unknown"),
                                  container.runtime.value_or("runtime unknown"));
   return finding;

@@ -113,5 +113,13 @@ TEST(LiveContainer, IsEitherProvenOrUnknownWithAReason) {
   }
 }
 
+TEST(Container, AGarbageCgroupFileIsNoSign) {
+  const Tree tree;
+  tree.write("proc/1/cgroup", std::string("a\0b\0\0\0/docker/\0", 15));
+  const Container container = read_container(tree.root());
+  EXPECT_FALSE(container.inside.known());
+  EXPECT_THAT(container.inside.reason(), ::testing::HasSubstr("not what a kernel writes"));
+}
+
 }  // namespace
 }  // namespace sparkops::facts

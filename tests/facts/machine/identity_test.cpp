@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/utsname.h>
 
+#include "../../emulation.h"
 #include "base/text.h"
 #include "tree.h"
 #include "wtmp_writer.h"
@@ -167,6 +168,7 @@ TEST(Identity, ControlCharactersInAValueAreMadeVisible) {
 }
 
 TEST(LiveIdentity, AgreesWithTheKernel) {
+  SPARKOPS_NEEDS_THIS_KERNEL();
   utsname name{};
   ASSERT_EQ(::uname(&name), 0);
   const Identity identity = read_identity(Root::live());

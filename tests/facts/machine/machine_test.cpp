@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "../../emulation.h"
 #include "tree.h"
 
 namespace sparkops::facts {
@@ -147,6 +148,7 @@ TEST(Machine, TheGpuThatIsJudgedIsTheGb10) {
 }
 
 TEST(LiveMachine, HoldsWhatMustHoldOnAnyLinux) {
+  SPARKOPS_NEEDS_THIS_KERNEL();
   const Machine machine = read_machine(Root::live());
   EXPECT_TRUE(machine.is_live);
   EXPECT_LE(*machine.taken, Timestamp::now());

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "../../emulation.h"
 #include "facts/machine/memory_cached_files.h"
 #include "tree.h"
 
@@ -108,7 +109,24 @@ TEST(Memory, HostileFilesGiveAReasonAndNoValue) {
   EXPECT_THAT(memory.cached_files.reason(), HasSubstr("size_bytes"));
 }
 
+TEST(Meminfo, ASizeWithoutItsUnitIsACutOffFile) {
+  EXPECT_FALSE(parse_meminfo("MemTotal: 127600748 kB\nMemAvailable:   12190"));
+  EXPECT_TRUE(parse_meminfo("MemTotal: 127600748 kB\nHugePages_Total: 12\n"));
+}
+
+TEST(Meminfo, ImpossibleFiguresAreUnknown) {
+  EXPECT_FALSE(parse_meminfo("MemTotal: 0 kB\nMemFree: 5 kB\n")->total.known());
+  const auto large = parse_meminfo("MemTotal: 1000 kB\nMemFree: 1001 kB\nMemAvailable: 900 kB\n");
+  EXPECT_FALSE(large->free.known());
+  EXPECT_TRUE(large->available.known());
+  const auto huge = parse_meminfo(
+      "MemTotal: 1000 kB\nMemFree: 10 kB\nHugePages_Total: 99999999999\nHugePages_Free: 99999999999\n"
+      "Hugepagesize: 99999999999 kB\n");
+  EXPECT_FALSE(huge->huge_pages_free.known());
+}
+
 TEST(LiveMemory, HoldsWhatMustHoldOnAnyLinux) {
+  SPARKOPS_NEEDS_THIS_KERNEL();
   const Memory memory = read_memory(Root::live());
   ASSERT_TRUE(memory.info.total.known()) << memory.info.total.reason();
   ASSERT_TRUE(memory.info.free.known());
@@ -126,7 +144,10 @@ TEST(LiveMemory, HoldsWhatMustHoldOnAnyLinux) {
 /// A file of this test whose pages are all in the page cache.
 class CachedFileTest : public ::testing::Test {
  protected:
-  void SetUp() override { tree.write("model.safetensors", std::string(static_cast<std::size_t>(k_size), 'x')); }
+  void SetUp() override {
+    SPARKOPS_NEEDS_THIS_KERNEL();
+    tree.write("model.safetensors", std::string(static_cast<std::size_t>(k_size), 'x'));
+  }
   static constexpr std::int64_t k_size = 8 * k_mib;
   Tree tree;
 };

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -26,7 +27,8 @@ struct Variant {
 };
 
 facts::Workload workload_of(const std::string& file, const std::string& text) {
-  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / ("sparkops_variant_" + file);
+  const std::filesystem::path folder =
+      std::filesystem::path(::testing::TempDir()) / ("sparkops_variant_" + std::to_string(::getpid()) + "_" + file);
   std::filesystem::create_directories(folder);
   std::ofstream(folder / file) << text;
   auto workload = facts::read_workload((folder / file).string());
