@@ -126,7 +126,9 @@ Launch launch_of(const PlainCommand& command, const LaunchSource& source) {
   const CommandOptions options = parse_options(arguments);
   launch.settings = settings_of(options, source.where);
   append_named_configs(options, source.lookup, launch.settings);
-  if (launch.role == LaunchRole::other && settings_train(launch.settings)) launch.role = LaunchRole::trainer;
+  const bool names_a_program = command.words.empty() || is_program_name(command.words.front());
+  if (launch.role == LaunchRole::other && names_a_program && settings_train(launch.settings))
+    launch.role = LaunchRole::trainer;
   launch.model = read_model(launch, arguments);
   launch.quantization = read_quantization(launch.settings, launch.model);
   if (launch.server) launch.cap = read_server_cap(*launch.server, launch.settings, launch.environment);
@@ -135,6 +137,18 @@ Launch launch_of(const PlainCommand& command, const LaunchSource& source) {
 }
 
 }  // namespace
+
+bool is_program_name(std::string_view word) {
+  const auto is_letter_or_digit = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c & 0x80) != 0;
+  };
+  constexpr std::string_view k_others = "_-./+:@%~${}[]";
+  const bool plausible = std::all_of(word.begin(), word.end(), [&](char c) {
+    return is_letter_or_digit(c) || k_others.find(c) != std::string_view::npos;
+  });
+  const bool builtin = word == "." || word == ":" || word == "[" || word == "[[";
+  return builtin || (plausible && std::any_of(word.begin(), word.end(), is_letter_or_digit));
+}
 
 std::vector<Launch> read_launches(PlainCommand command, const LaunchSource& source) {
   for (Setting& setting : command.environment)

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "facts/workload/command_unwrap.h"
@@ -19,6 +20,10 @@ struct LaunchSource {
   std::string where;
   ConfigLookup lookup;  ///< may be empty
 };
+
+/// Whether a shell would look for a program of this name: letters or digits and what stands in paths and variables.
+/// Words such as "," or "(x" come from a text that is no shell script.
+[[nodiscard]] bool is_program_name(std::string_view word);
 
 /// Every program that a command starts (wrappers looked through). Programs that neither serve nor train are included
 /// with role other.

@@ -46,6 +46,7 @@ std::vector<Launch> command_launches(const ShellScript& script, const std::strin
   std::vector<Launch> launches;
   for (const ShellCommand& command : script.commands) {
     if (launches.size() > k_max_launches) break;
+    if (!command.words.empty() && !is_program_name(command.words.front())) continue;
     PlainCommand plain;
     plain.words = command.words;
     plain.environment = exported;

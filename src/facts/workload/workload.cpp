@@ -13,6 +13,7 @@
 #include "facts/workload/parallelism.h"
 #include "facts/workload/quantization.h"
 #include "facts/workload/script_reader.h"
+#include "facts/workload/server_cap.h"
 #include "facts/workload/service_readers.h"
 #include "facts/workload/workload_files.h"
 
@@ -23,6 +24,33 @@ namespace {
 /// Launches and settings beyond these are left out, and that is said.
 constexpr std::size_t k_max_launches = 500;
 constexpr std::size_t k_max_settings = 50'000;
+
+constexpr std::string_view k_kinds_read =
+    "read are YAML, JSON, TOML, .conf and .env files, shell scripts, compose files and Kubernetes manifests; name the "
+    "command instead: sparkops preflight -- ";
+
+/// Prose, source code and the like have "commands" that no shell would find.
+bool is_shell_script(const ShellScript& script) {
+  std::size_t commands = 0, strange = 0;
+  for (const ShellCommand& command : script.commands) {
+    if (command.words.empty()) continue;
+    ++commands;
+    if (!is_program_name(command.words.front())) ++strange;
+  }
+  constexpr std::size_t k_tolerated_part = 4;  // one of four: sections of an .ini file, constructs that are not read
+  return strange * k_tolerated_part <= commands;
+}
+
+/// `ollama run MODEL` is a client, but what it makes the server load is this workload's.
+void count_model_of_client(Launch& launch) {
+  const bool runs_model = launch.role == LaunchRole::other && launch.command.size() > 2 &&
+                          base_name(launch.command[0]) == "ollama" && launch.command[1] == "run";
+  if (!runs_model) return;
+  launch.role = LaunchRole::server;
+  launch.server = as_derived(ServerKind::ollama);
+  launch.cap = read_server_cap(ServerKind::ollama, launch.settings, launch.environment);
+  if (!launch.command[2].starts_with('-')) launch.model = as_read(std::string(launch.command[2]));
+}
 
 /// Puts the files of one folder together into a workload.
 class WorkloadReader {
@@ -88,7 +116,7 @@ class WorkloadReader {
     } else if (format == FileFormat::shell || format == FileFormat::environment) {
       return parse_script(file, text, format);
     } else {
-      return failure(ErrorKind::unsupported, "files of this kind are not read");
+      return failure(ErrorKind::unsupported, "this is no configuration and no shell script");
     }
     return {};
   }
@@ -105,6 +133,8 @@ class WorkloadReader {
           sourced.emplace_back(setting.key, setting.value);
     if (!sourced.empty()) script = parse_shell(text, form, sourced);
     if (!script) return tl::unexpected(script.error());
+    if (form == ShellForm::script && !is_shell_script(*script))
+      return failure(ErrorKind::unsupported, "its lines are no commands of a shell");
     scripts_[file] = std::move(*script);
     return {};
   }
@@ -209,7 +239,8 @@ class WorkloadReader {
     workload_.parallelism = read_parallelism(workload_.settings);
     workload_.quantization = read_quantization(workload_.settings, unknown("no model is named"));
     bool trains = settings_train(workload_.settings);
-    for (const Launch& launch : workload_.launches) {
+    for (Launch& launch : workload_.launches) {
+      count_model_of_client(launch);
       merge_parallelism(workload_.parallelism, launch.parallelism);
       trains = trains || launch.role == LaunchRole::trainer;
     }
@@ -244,13 +275,18 @@ Result<Workload> read_workload(const std::string& path) {
                                          ": nothing in it describes a workload (a configuration, compose file, "
                                          "manifest, recipe or launch script)");
   if (empty)
-    return failure(ErrorKind::usage, "nothing of " + path + " could be read: " + workload.not_understood.front());
+    return failure(ErrorKind::usage, "nothing of " + path + " could be read: " + workload.not_understood.front() +
+                                         "; " + std::string(k_kinds_read) +
+                                         (path.ends_with(".py") ? "torchrun … " + path : "CMD …"));
   return workload;
 }
 
 Workload read_command(const std::vector<std::string>& command) {
   auto files = WorkloadFiles::open_lookup(command);
-  return WorkloadReader(std::move(files), shell_quoted(command)).read_command(command);
+  const std::vector<std::string> left_out = files.left_out();
+  Workload workload = WorkloadReader(std::move(files), shell_quoted(command)).read_command(command);
+  workload.not_understood.insert(workload.not_understood.end(), left_out.begin(), left_out.end());
+  return workload;
 }
 
 }  // namespace sparkops::facts

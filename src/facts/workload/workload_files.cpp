@@ -32,6 +32,28 @@ bool is_source_code(std::string_view file) {
   return file.ends_with(".py") || file.ends_with(".ipynb");
 }
 
+/// Whether a line is one that only Python has: import x, from x import y, def f(…):, class C:
+bool is_python_line(std::string_view line) {
+  const std::vector<std::string_view> words = split_words(line);
+  if (words.size() < 2) return false;
+  const bool names_module = words[1].find_first_of("(/$-'\"=") == std::string_view::npos;
+  if (words[0] == "import") return names_module && line.starts_with("import");
+  if (words[0] == "from") return words.size() > 3 && words[2] == "import";
+  if (words[0] == "def" || words[0] == "class") return trim(line).ends_with(':');
+  return false;
+}
+
+/// The interpreter of a first line "#!/usr/bin/env -S python3 -u": the first word that is no path of env and no option.
+std::string interpreter_of(std::string_view first_line) {
+  std::string name;
+  for (const std::string_view word : split_words(first_line.substr(2))) {
+    if (word.starts_with('-')) continue;
+    name = base_name(word);
+    if (name != "env") break;
+  }
+  return name;
+}
+
 Result<Root> open_directory(const std::string& directory) {
   auto backend = open_directory_root(directory);
   if (!backend) return tl::unexpected(backend.error());
@@ -48,9 +70,16 @@ Result<std::string> without_nul(Result<std::string> text) {
 
 FileFormat format_of(std::string_view file, std::string_view text) {
   const FileFormat by_name = format_of_name(file);
-  if (by_name != FileFormat::unknown || is_source_code(file)) return by_name;
-  const std::string_view start = trim(text.substr(0, 200));
-  if (start.starts_with("#!")) return contains(start.substr(0, start.find('\n')), "sh") ? FileFormat::shell : by_name;
+  if (is_source_code(file)) return by_name;
+  constexpr std::size_t k_looked_at = 200;  // bytes
+  const std::string_view start = trim(text.substr(0, k_looked_at));
+  const std::string interpreter = start.starts_with("#!") ? interpreter_of(start.substr(0, start.find('\n'))) : "";
+  // "train.sh" with Python inside is Python.
+  if (interpreter.starts_with("python")) return FileFormat::unknown;
+  if (by_name != FileFormat::unknown) return by_name;
+  if (!interpreter.empty()) return interpreter.ends_with("sh") ? FileFormat::shell : FileFormat::unknown;
+  const std::vector<std::string_view> lines = split_lines(text);
+  if (std::any_of(lines.begin(), lines.end(), is_python_line)) return FileFormat::unknown;
   if (start.starts_with('{')) return FileFormat::json;
   const std::string_view line = start.substr(0, start.find('\n'));
   if (contains(line, ": ") || line.ends_with(':')) return FileFormat::yaml;
@@ -88,10 +117,14 @@ WorkloadFiles WorkloadFiles::open_lookup(const std::vector<std::string>& command
     if (const std::size_t equals = word.find('='); equals != std::string::npos)
       note(std::string_view(word).substr(equals + 1));
   }
-  if (std::find(command.begin(), command.end(), "compose") != command.end() && files.paths_.empty()) {
+  const bool composes = std::any_of(command.begin(), command.end(), [](const std::string& word) {
+    return word == "compose" || base_name(word) == "docker-compose";
+  });
+  if (composes && files.paths_.empty()) {
     std::error_code error;
     for (const char* const name : {"compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml"})
       if (std::filesystem::exists(name, error)) files.paths_.emplace(name, name);
+    if (files.paths_.empty()) files.left_out_.push_back("docker compose: no compose.yaml or docker-compose.yml here");
   }
   return files;
 }

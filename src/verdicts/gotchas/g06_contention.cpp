@@ -4,7 +4,10 @@
 
 #include "base/text.h"
 #include "verdicts/gotchas/gotcha.h"
+#include "verdicts/gotchas/workload_reading.h"
+#include "verdicts/memory/budget.h"
 #include "verdicts/memory/contention.h"
+#include "verdicts/memory/sharing_advice.h"
 #include "verdicts/memory/tenants.h"
 
 namespace sparkops::verdicts {
@@ -63,24 +66,6 @@ void add_fraction_notes(const std::vector<Tenant>& tenants, const std::string& d
         said("TensorRT-LLM takes its fraction of what is free once the weights are loaded: others starting later find "
              "only the rest",
              Origin::knowledge, date));
-}
-
-void add_fixes(const std::vector<Tenant>& tenants, const std::vector<std::size_t>& offenders, Finding& finding) {
-  for (const std::size_t index : offenders) {
-    const Tenant& tenant = tenants[index];
-    Fix fix;
-    fix.verify = "sparkops preflight --only G6";
-    if (tenant.kind != Tenant::Kind::server) {
-      fix.instruction = fmt::format("let {} finish or stop it before the next heavy job", tenant.name);
-    } else if (tenant.server && *tenant.server == facts::ServerKind::vllm) {
-      fix.instruction = fmt::format("start {} with --gpu-memory-utilization {}{}", tenant.name, k_advised_fraction,
-                                    tenant.is_running ? ", or stop it before the run" : "");
-    } else {
-      fix.instruction =
-          fmt::format("{}: {}", tenant.name, tenant.cap_advice.empty() ? "stop it before the run" : tenant.cap_advice);
-    }
-    finding.fixes.push_back(std::move(fix));
-  }
 }
 
 /// What the programs that run here may hold.
@@ -152,6 +137,17 @@ void add_orphans(const RunningTenants& running, Finding& finding) {
   finding.fixes.insert(finding.fixes.begin(), running.orphan_fixes.begin(), running.orphan_fixes.end());
 }
 
+/// What a server that starts now can have at most.
+void add_available(const PreflightFacts& facts, ContentionInput& input) {
+  if (!facts.machine.memory) {
+    input.available = facts.machine.memory.as_unknown();
+    return;
+  }
+  const Budget budget = memory_budget(facts.machine.memory->info, facts.reserve);
+  input.available = budget.available;
+  input.huge_pages_rule = budget.huge_pages_rule;
+}
+
 Finding judged(const PreflightFacts& facts, ContentionInput input, const RunningTenants& running) {
   const ContentionJudgement judgement = judge_contention(input);
   Finding finding;
@@ -167,13 +163,28 @@ Finding judged(const PreflightFacts& facts, ContentionInput input, const Running
     finding.evidence.push_back({"pool: " + format_size(*input.pool), input.pool.provenance()});
   else
     finding.evidence.push_back(said("pool: unknown (" + input.pool.reason() + ")", Origin::read));
-  if (judgement.status != Status::pass) add_fixes(input.tenants, judgement.offenders, finding);
+  if (input.available)
+    finding.evidence.push_back(
+        {"available after a flush: " + format_size(*input.available), input.available.provenance()});
+  if (judgement.status != Status::pass) finding.fixes = sharing_fixes(input, judgement.offenders);
   if (facts.judged == JudgedPlatform::this_machine && !running.complete) {
     finding.evidence.push_back(said("judged by the process table: " + running.complete.reason(), Origin::read));
     if (finding.status == Status::pass)
       finding.headline += " (by the process table: " + running.complete.reason() + ")";
   }
   return finding;
+}
+
+/// What the judgement of the workload rests on.
+void add_reading(const facts::Workload& workload, Finding& finding) {
+  const auto unknown_one = unknown_program(workload);
+  const bool unread = unknown_one && workload.files.empty() && !workload.not_understood.empty();
+  if (unread && finding.status == Status::pass) {
+    finding.status = Status::skip;
+    finding.headline = "what the command starts is unknown: " + printable(workload.not_understood.front(), 200);
+  }
+  if (unknown_one) finding.evidence.push_back(said(*unknown_one + ": what it takes is not judged", Origin::read));
+  for (Evidence& evidence : reading_evidence(workload)) finding.evidence.push_back(std::move(evidence));
 }
 
 }  // namespace
@@ -185,8 +196,12 @@ Finding check_g06_contention(const PreflightFacts& facts) {
   input.reserve = facts.reserve;
   input.sharing_replicas = unknown("no workload was named");
   RunningTenants running;
-  if (looks_at_machine) running = tenants_of_machine(facts.machine, facts.knowledge);
-  if (looks_at_machine) look_outside(facts.machine, input.pool, running);
+  input.available = unknown("no machine is judged");
+  if (looks_at_machine) {
+    running = tenants_of_machine(facts.machine, facts.knowledge);
+    look_outside(facts.machine, input.pool, running);
+    add_available(facts, input);
+  }
   input.tenants = running.tenants;
   if (facts.workload != nullptr) {
     input.sharing_replicas = facts.workload->gpu_sharing_replicas;
@@ -201,7 +216,7 @@ Finding check_g06_contention(const PreflightFacts& facts) {
   else if (looks_at_machine)
     finding = nothing_found(facts, running);
   else
-    return not_applicable(k_id, "the workload starts no server and no trainer");
+    finding = not_applicable(k_id, "the workload starts no server and no trainer");
   if (finding.status == Status::pass && !running.unseen.empty()) {
     Finding unsure = skipped(k_id, "who else is there is unknown: " + join(running.unseen, "; "));
     unsure.evidence = std::move(finding.evidence);
@@ -209,6 +224,7 @@ Finding check_g06_contention(const PreflightFacts& facts) {
   }
   add_orphans(running, finding);
   finding.evidence.insert(finding.evidence.end(), running.evidence.begin(), running.evidence.end());
+  if (facts.workload != nullptr) add_reading(*facts.workload, finding);
   return finding;
 }
 

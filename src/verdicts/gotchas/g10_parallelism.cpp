@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "verdicts/gotchas/gotcha.h"
 #include "verdicts/gotchas/link_trouble.h"
+#include "verdicts/gotchas/workload_reading.h"
 
 namespace sparkops::verdicts {
 
@@ -268,6 +269,15 @@ Finding judge(const PreflightFacts& facts, const Unit& unit, int gpus) {
   return finding;
 }
 
+/// A command that is not known, or one whose files were not found.
+Finding nothing_to_judge(const facts::Workload& workload) {
+  const auto unknown_one = unknown_program(workload);
+  if (!unknown_one) return not_applicable(k_id, "the workload starts nothing that runs on GPUs");
+  if (workload.files.empty() && !workload.not_understood.empty())
+    return skipped(k_id, printable(workload.not_understood.front(), 200));
+  return not_applicable(k_id, *unknown_one + ": nothing in it names several boxes");
+}
+
 int badness(Status status) {
   switch (status) {
     case Status::fail: return 4;
@@ -292,7 +302,9 @@ Finding check_g10_parallelism(const PreflightFacts& facts) {
                        (finding.status == worst->status && unit.crosses() && contains(worst->headline, "one box"));
     if (worse) worst = std::move(finding);
   }
-  return worst ? *worst : not_applicable(k_id, "the workload starts nothing that runs on GPUs");
+  Finding finding = worst ? *worst : nothing_to_judge(*facts.workload);
+  for (Evidence& evidence : reading_evidence(*facts.workload)) finding.evidence.push_back(std::move(evidence));
+  return finding;
 }
 
 }  // namespace sparkops::verdicts

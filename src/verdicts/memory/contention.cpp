@@ -18,6 +18,31 @@ std::string gib(Bytes bytes) {
   return fmt::format("{:.1f} GiB", in_gib(bytes));
 }
 
+std::string rounded_gib(Bytes bytes) {
+  return fmt::format("{} GiB", std::llround(in_gib(bytes)));
+}
+
+/// Whole GiB of each part, so that they add up to the rounded sum: the largest rests are rounded up.
+std::vector<std::int64_t> whole_gib(const std::vector<Bytes>& parts) {
+  std::vector<std::int64_t> whole;
+  std::vector<std::size_t> order;
+  Bytes sum{0};
+  std::int64_t given = 0;
+  for (const Bytes part : parts) {
+    order.push_back(whole.size());
+    whole.push_back(static_cast<std::int64_t>(std::floor(in_gib(part))));
+    given += whole.back();
+    sum += part;
+  }
+  const auto rest = [&](std::size_t i) { return in_gib(parts[i]) - static_cast<double>(whole[i]); };
+  std::vector<double> rests;
+  for (const std::size_t i : order) rests.push_back(rest(i));
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return rests[a] > rests[b]; });
+  const std::int64_t missing = std::llround(in_gib(sum)) - given;
+  for (std::int64_t i = 0; i < missing; ++i) ++whole[order[static_cast<std::size_t>(i) % order.size()]];
+  return whole;
+}
+
 Bytes share(double fraction, Bytes pool) {
   return {static_cast<std::int64_t>(fraction * static_cast<double>(pool.value))};
 }
@@ -208,7 +233,8 @@ void judge_gathering(const Gathering& gathering, const std::vector<Claim>& claim
                      Findings& findings) {
   if (!input.pool) return;
   Bytes sum{0};
-  std::vector<std::string> parts;
+  std::vector<Bytes> sizes;
+  std::vector<std::string> names;
   std::size_t trainers = 0, servers = 0;
   for (const std::size_t index : gathering) {
     const Tenant& tenant = input.tenants[index];
@@ -216,26 +242,57 @@ void judge_gathering(const Gathering& gathering, const std::vector<Claim>& claim
     if (tenant.kind == Tenant::Kind::server) ++servers;
     if (!claims[index].bytes || claims[index].bytes->value == 0) continue;
     sum += *claims[index].bytes;
-    parts.push_back(fmt::format("{} {}", tenant.name, gib(*claims[index].bytes)));
+    sizes.push_back(*claims[index].bytes);
+    names.push_back(tenant.name);
   }
+  std::vector<std::string> parts;
+  const std::vector<std::int64_t> whole = whole_gib(sizes);
+  for (std::size_t i = 0; i < names.size(); ++i) parts.push_back(fmt::format("{} {} GiB", names[i], whole[i]));
   const Bytes left = *input.pool - sum;
   if (parts.size() >= 2 && sum >= *input.pool) {
-    findings.failures.push_back(
-        fmt::format("{} claim {} together, the pool has {}", join(parts, " and "), gib(sum), gib(*input.pool)));
+    findings.failures.push_back(fmt::format("{} claim {} together, the pool has {}", join(parts, " and "),
+                                            rounded_gib(sum), rounded_gib(*input.pool)));
     findings.offenders.insert(gathering.begin(), gathering.end());
   } else if (parts.size() >= 2 && share_of(sum, *input.pool) >= k_near_capacity) {
     findings.warnings.push_back(
-        fmt::format("{} claim {} of {} together", join(parts, " and "), gib(sum), gib(*input.pool)));
+        fmt::format("{} claim {} of {} together", join(parts, " and "), rounded_gib(sum), rounded_gib(*input.pool)));
     findings.offenders.insert(gathering.begin(), gathering.end());
   } else if (parts.size() == 1 && share_of(sum, *input.pool) > k_roomy_share &&
              share_of(sum, *input.pool) < k_near_capacity && left < k_worthwhile_room + input.reserve) {
-    findings.warnings.push_back(fmt::format("only {} of {} are left beside {}", gib(left), gib(*input.pool), parts[0]));
+    findings.warnings.push_back(fmt::format("only {} GiB of {} are left beside {}",
+                                            std::llround(in_gib(*input.pool)) - whole[0], rounded_gib(*input.pool),
+                                            parts[0]));
     findings.offenders.insert(gathering.begin(), gathering.end());
   }
   if (trainers >= 2) findings.warnings.push_back("several trainers start at the same time, none of them with a cap");
   if (trainers == 1 && servers > 0 && share_of(sum, *input.pool) > k_roomy_share)
     findings.warnings.push_back(
         fmt::format("the trainer has {} beside the servers, and its peak is not known here", gib(left)));
+}
+
+/// What a server refuses to start with when it is not there: vLLM's fraction is of the whole pool, and bytes are bytes.
+/// The other servers take their fraction of what they find.
+bool must_be_available(const Tenant& tenant) {
+  if (tenant.is_running || tenant.kind != Tenant::Kind::server) return false;
+  const bool is_vllm = tenant.server && *tenant.server == facts::ServerKind::vllm;
+  return tenant.cap.kind == CapKind::bytes ||
+         (is_vllm && (tenant.cap.kind == CapKind::fraction_of_total || tenant.cap.kind == CapKind::none_given));
+}
+
+/// A claim above what is available even after a flush. Those that run are gone from that figure already.
+void judge_availability(const std::vector<Claim>& claims, const ContentionInput& input, Findings& findings) {
+  if (!input.available) return;
+  for (std::size_t i = 0; i < input.tenants.size(); ++i) {
+    const Tenant& tenant = input.tenants[i];
+    if (!must_be_available(tenant) || !claims[i].bytes || *claims[i].bytes <= *input.available) continue;
+    const bool is_vllm = tenant.server && *tenant.server == facts::ServerKind::vllm;
+    findings.failures.push_back(
+        fmt::format("{} claims {}{}, {} are available even after a flush{}: {}", tenant.name, gib(*claims[i].bytes),
+                    tenant.cap.kind == CapKind::none_given ? " (" + claims[i].text + ")" : "", gib(*input.available),
+                    input.huge_pages_rule ? " (the free huge pages, as huge pages are set aside)" : "",
+                    is_vllm ? "vLLM refuses to start" : "it does not fit"));
+    findings.offenders.insert(i);
+  }
 }
 
 /// What the largest gathering leaves, and for whom.
@@ -251,8 +308,10 @@ std::string room(const std::vector<Gathering>& all, const std::vector<Claim>& cl
   const bool trainer_comes = std::any_of(input.tenants.begin(), input.tenants.end(), [](const Tenant& tenant) {
     return tenant.kind == Tenant::Kind::trainer && !tenant.is_running;
   });
-  return fmt::format("{} of {} stay for {}", gib(*input.pool - most), gib(*input.pool),
-                     trainer_comes ? "the trainer" : "others");
+  // From the rounded figures, so that what is taken and what stays add up to the pool.
+  const auto tenths = [](Bytes bytes) { return std::llround(in_gib(bytes) * 10); };
+  const double left = static_cast<double>(tenths(*input.pool) - tenths(most)) / 10;
+  return fmt::format("{:.1f} GiB of {} stay for {}", left, gib(*input.pool), trainer_comes ? "the trainer" : "others");
 }
 
 std::vector<std::string> without_repeats(const std::vector<std::string>& clauses) {
@@ -306,6 +365,7 @@ ContentionJudgement judge_contention(const ContentionInput& input) {
                     "memory: each can take the whole pool",
                     *input.sharing_replicas));
   const std::vector<Gathering> all = gatherings(input, claims);
+  judge_availability(claims, input, findings);
   for (const Gathering& gathering : all) judge_gathering(gathering, claims, input, findings);
   for (std::size_t i = 0; i < input.tenants.size(); ++i) {
     if (input.tenants[i].kind == Tenant::Kind::server)

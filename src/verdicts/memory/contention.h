@@ -19,13 +19,11 @@ inline constexpr double k_roomy_share = 0.5;
 inline constexpr Bytes k_worthwhile_room = gibibytes(16);
 /// A process that holds less is no heavy tenant.
 inline constexpr Bytes k_light_tenant = gibibytes(4);
-/// What a server beside a training run is best capped at.
-inline constexpr const char* k_advised_fraction = "0.4";
 
 /// One that holds a part of the pool or is going to.
 struct Tenant {
   enum class Kind { server, trainer, other };
-  std::string name;  ///< for a person: "service coder (vLLM)", "vLLM (vllm, pid 4242)"
+  std::string name;  ///< for a person: "coder (vLLM)", "vLLM (run.sh:3)", "running vLLM (pid 4242)"
   Kind kind = Kind::other;
   bool is_running = false;
   std::string group;  ///< of workload tenants: the file that starts it; launches of different files are alternatives
@@ -33,11 +31,13 @@ struct Tenant {
   std::vector<std::string> profiles;
   Known<facts::ServerKind> server;
   facts::ServerCap cap;
-  std::optional<double> default_fraction;  ///< knowledge: of the pool, when nobody sets the cap
-  std::string default_text, cap_advice;    ///< knowledge
-  Known<Bytes> held;                       ///< by NVML, now
-  bool loads_on_demand = false;            ///< Ollama and the like: holds nothing until somebody asks for a model
-  std::vector<std::string> blind_limits;   ///< "mem_limit 1g": limits that do not see CUDA memory
+  std::optional<double> default_fraction;   ///< knowledge: of the pool, when nobody sets the cap
+  std::string default_text, cap_advice;     ///< knowledge
+  std::string cap_option;                   ///< knowledge: "--gpu-memory-utilization"; empty when it has none
+  Known<std::string> model, number_format;  ///< of a server: as named, and "nvfp4", "bfloat16" …
+  Known<Bytes> held;                        ///< by NVML, now
+  bool loads_on_demand = false;             ///< Ollama and the like: holds nothing until somebody asks for a model
+  std::vector<std::string> blind_limits;    ///< "mem_limit 1g": limits that do not see CUDA memory
 };
 
 /// What one tenant may come to hold.
@@ -55,6 +55,9 @@ struct ContentionInput {
   Bytes reserve;
   std::vector<Tenant> tenants;
   Known<int> sharing_replicas;  ///< of time slicing or MPS
+  /// What a flush of the page cache would leave for a new tenant; unknown where no machine is judged.
+  Known<Bytes> available;
+  bool huge_pages_rule = false;  ///< available = HugePages_Free × Hugepagesize
 };
 
 struct ContentionJudgement {
@@ -63,9 +66,10 @@ struct ContentionJudgement {
   std::vector<std::size_t> offenders;  ///< indexes of the tenants that the headline is about
 };
 
-/// FAIL when tenants that run at the same time claim the whole pool or more between them. WARN: one without a cap, one
-/// so large that nothing fits beside it, little left, or a GPU shared without isolation. SKIP: a cap whose value could
-/// not be read. PASS: every tenant is capped with room beside it.
+/// FAIL when tenants that run at the same time claim the whole pool or more between them, or when a server that is to
+/// start claims more than is available (what runs already is gone from that figure and not counted again). WARN: one
+/// without a cap, one so large that nothing fits beside it, little left, or a GPU shared without isolation. SKIP: a cap
+/// whose value could not be read. PASS: every tenant is capped with room beside it.
 [[nodiscard]] ContentionJudgement judge_contention(const ContentionInput& input);
 
 }  // namespace sparkops::verdicts

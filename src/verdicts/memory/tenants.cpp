@@ -31,6 +31,7 @@ void add_knowledge(Tenant& tenant, const knowledge::Tables& tables) {
   tenant.default_fraction = defaults->default_fraction;
   tenant.default_text = defaults->default_text;
   tenant.cap_advice = defaults->cap_advice;
+  tenant.cap_option = defaults->cap_option;
 }
 
 std::string server_name(const Known<ServerKind>& server, const knowledge::Tables& tables) {
@@ -61,6 +62,36 @@ std::string file_of(const std::string& where) {
   const std::size_t colon = where.rfind(':');
   const bool is_line = colon != std::string::npos && parse_integer(where.substr(colon + 1)).has_value();
   return is_line ? where.substr(0, colon) : where;
+}
+
+/// The one way a server of a workload is called: its service, or its own name with the place that starts it.
+std::string name_of_launch(const facts::Launch& launch, const knowledge::Tables& tables) {
+  const std::string given = printable(launch.name, 80);
+  if (launch.role != LaunchRole::server || !launch.server) return given;
+  const std::string server = server_name(launch.server, tables);
+  const bool says_more = !given.empty() && to_lower(given) != to_lower(server);
+  const std::string place = launch.where == "command line" ? "the command" : printable(launch.where, 80);
+  return says_more ? fmt::format("{} ({})", given, server) : fmt::format("{} ({})", server, place);
+}
+
+/// The one way a process is called: a server by its makers' name, others by their program.
+std::string name_of_process(const Process& process, const facts::Launch& launch, const knowledge::Tables& tables) {
+  const bool is_server = launch.role == LaunchRole::server && launch.server;
+  const std::string program = launch.name.empty() ? process.name.value_or("process") : launch.name;
+  std::string name = is_server ? "running " + server_name(launch.server, tables) : printable(program, 80);
+  name += fmt::format(" (pid {}", process.pid);
+  if (process.container) name += ", container " + short_container(*process.container);
+  return name + ")";
+}
+
+/// What is known about the model that a server loads. The number format of the weights: the quantisation, else --dtype.
+void add_model(Tenant& tenant, const facts::Launch& launch) {
+  tenant.model = launch.model;
+  tenant.number_format = launch.quantization;
+  if (launch.quantization) return;
+  for (const facts::Setting& setting : launch.settings)
+    if (setting.key == "--dtype" && setting.value != "auto" && setting.value != "half")
+      tenant.number_format = as_read(std::string(setting.value));
 }
 
 /// Everything about the machine's processes that is looked up more than once.
@@ -104,15 +135,7 @@ class ProcessView {
   }
 
   [[nodiscard]] std::string name(const Process& process) const {
-    const facts::Launch& started = launch(process.pid);
-    std::string program = started.name.empty() ? process.name.value_or("process") : started.name;
-    if (started.role == LaunchRole::server && started.server)
-      program =
-          fmt::format("{} ({}, pid {}", server_name(started.server, tables_), printable(program, 80), process.pid);
-    else
-      program = fmt::format("{} (pid {}", printable(program, 80), process.pid);
-    if (process.container) program += ", container " + short_container(*process.container);
-    return program + ")";
+    return name_of_process(process, launch(process.pid), tables_);
   }
 
   [[nodiscard]] bool has_graphics_only(std::int64_t pid) const {
@@ -274,9 +297,8 @@ std::vector<Tenant> tenants_of_workload(const facts::Workload& workload, const k
     if (launch.role == LaunchRole::other) continue;
     Tenant tenant;
     tenant.kind = launch.role == LaunchRole::server ? Tenant::Kind::server : Tenant::Kind::trainer;
-    tenant.name = printable(launch.name, 80);
-    if (tenant.kind == Tenant::Kind::server && launch.server)
-      tenant.name += " (" + server_name(launch.server, tables) + ")";
+    tenant.name = name_of_launch(launch, tables);
+    add_model(tenant, launch);
     tenant.group = file_of(launch.where);
     tenant.order = launch.order;
     tenant.profiles = launch.profiles;
@@ -331,6 +353,7 @@ RunningTenants tenants_of_machine(const facts::Machine& machine, const knowledge
       tenant.server = launch.server;
       tenant.cap = launch.cap;
       forget_unread_cap(*view.process(owner), tenant);
+      add_model(tenant, launch);
       tenant.held = unknown("the GPU's process list does not name it");
       add_knowledge(tenant, tables);
       running.tenants.push_back(std::move(tenant));

@@ -259,6 +259,40 @@ TEST_F(WorkloadTest, ACommandThatIsAScriptIsReadThroughIt) {
   EXPECT_THAT(workload.launches, Contains(::testing::Field(&Launch::role, LaunchRole::server)));
 }
 
+TEST_F(WorkloadTest, PythonIsRefusedWithTheKindsThatAreReadAndTheWayByTheCommand) {
+  const auto workload = read_workload(put("train.py", "import torch\n"));
+  ASSERT_FALSE(workload);
+  EXPECT_EQ(workload.error().kind, ErrorKind::usage);
+  EXPECT_THAT(
+      workload.error().message,
+      HasSubstr("read are YAML, JSON, TOML, .conf and .env files, shell scripts, compose files and Kubernetes"));
+  EXPECT_THAT(workload.error().message, HasSubstr("name the command instead: sparkops preflight -- torchrun … "));
+}
+
+TEST_F(WorkloadTest, ATextThatIsNoShellScriptIsRefused) {
+  for (const char* const text :
+       {"import torch\nlr=1\ntrain(model, lr=2)\n", "from x import (a,\n  b)\n", "x = 1\ndef f(a):\n  , lr=2\n",
+        "#!/usr/bin/env -S python3 -u\nlr=1\n", "#!/usr/share/python/python3\nlr=1\n", ", lr=3\n(x lr=2\n; lr=1\n"}) {
+    const auto workload = read_workload(put("job", text));
+    EXPECT_FALSE(workload) << text;
+  }
+  EXPECT_FALSE(read_workload(put("job.sh", "#!/usr/bin/python3\nlr=1\n")));
+  const Workload script = read_one("start", "#!/bin/bash\npython - <<E\nimport torch\nE\nvllm serve m\n");
+  ASSERT_FALSE(script.launches.empty());
+  EXPECT_EQ(script.launches.back().role, LaunchRole::server);
+}
+
+TEST_F(WorkloadTest, AWordThatIsNoProgramNameIsNoJob) {
+  const Workload workload = read_one("a.conf", "A=1\n, --learning_rate 3\nls\ncd x\npwd\n");
+  for (const Launch& launch : workload.launches) EXPECT_NE(launch.name, ",");
+  EXPECT_NE(read_launch({",", "--learning_rate", "3"}, {}).role, LaunchRole::trainer);
+  EXPECT_EQ(read_launch({"./job", "--learning_rate", "3"}, {}).role, LaunchRole::trainer);
+}
+
+TEST_F(WorkloadTest, ComposeWithoutAFileIsSaid) {
+  EXPECT_THAT(read_command({"docker", "compose", "up"}).not_understood, Contains(HasSubstr("no compose.yaml")));
+}
+
 struct CommandKind {
   std::vector<std::string> command;
   LaunchRole role;
