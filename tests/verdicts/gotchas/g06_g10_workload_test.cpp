@@ -83,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(
                 Status::pass, "0.6"},
         Variant{"BackgroundCommandsRunTogether", "c.sh",
                 "vllm serve a --gpu-memory-utilization 0.6 &\nvllm serve b --gpu-memory-utilization 0.6 &\nwait\n",
-                "G6", Status::fail, "146.0 GiB together"},
+                "G6", Status::fail, "claim 146 GiB together"},
         Variant{"HalfAndATrainer", "c.yaml",
                 "services:\n  s: {image: vllm/vllm-openai, command: \"--gpu-memory-utilization 0.5\"}\n"
                 "  t: {image: x, command: \"python train_lora.py\"}\n",
