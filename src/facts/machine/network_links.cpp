@@ -19,6 +19,10 @@ namespace {
 constexpr const char* k_interfaces = "sys/class/net";
 constexpr const char* k_rdma_devices = "sys/class/infiniband";
 constexpr std::size_t k_longest_word = 64;
+/// The length of an IP packet is a 16-bit figure.
+constexpr std::int64_t k_largest_mtu = 65'535;
+/// Far above any Ethernet port.
+constexpr std::int64_t k_fastest_mbps = 100'000'000;
 
 Known<std::string> read_word(const Root& root, const std::string& path) {
   const auto text = root.read(path);
@@ -28,11 +32,12 @@ Known<std::string> read_word(const Root& root, const std::string& path) {
 }
 
 /// A number that is not negative; the kernel writes −1 for a speed it does not know.
-Known<std::int64_t> read_count(const Root& root, const std::string& path) {
+Known<std::int64_t> read_count(const Root& root, const std::string& path, std::int64_t largest) {
   const auto text = root.read(path);
   if (!text) return unknown(text.error());
   const auto number = parse_integer(trim(*text));
   if (!number || *number < 0) return unknown(path + ": no number");
+  if (*number > largest) return unknown(path + ": " + std::to_string(*number) + " is absurd");
   return as_read(std::int64_t{*number});
 }
 
@@ -154,9 +159,10 @@ NetworkLink read_link(const Root& root, const std::string& name) {
   link.driver = name_of_target(root, interface + "/device/driver");
   link.pci_address = pci_address_of(root, interface + "/device");
   link.up = read_up(root, interface);
-  link.mtu = read_count(root, interface + "/mtu");
-  link.speed_mbps =
-      link.up && !*link.up ? Known<std::int64_t>(unknown("the link is down")) : read_count(root, interface + "/speed");
+  link.mtu = read_count(root, interface + "/mtu", k_largest_mtu);
+  if (link.mtu && *link.mtu == 0) link.mtu = unknown(interface + "/mtu: 0 is absurd");
+  link.speed_mbps = link.up && !*link.up ? Known<std::int64_t>(unknown("the link is down"))
+                                         : read_count(root, interface + "/speed", k_fastest_mbps);
   link.rdma_device = link.rdma_state = link.rdma_rate = unknown("no RDMA device on this PCI function");
   return link;
 }

@@ -94,9 +94,10 @@ Parallelism launch_parallelism(const Launch& launch, const PlainCommand& command
   all.insert(all.end(), launch.settings.begin(), launch.settings.end());
   all.insert(all.end(), launch.environment.begin(), launch.environment.end());
   Parallelism parallelism = read_parallelism(all);
-  if (launch.role == LaunchRole::server && parallelism.tensor_of_generation) {
-    if (!parallelism.tensor) parallelism.tensor = parallelism.tensor_of_generation;
-    parallelism.tensor_of_generation = unknown("the server is no part of a trainer");
+  if (launch.role == LaunchRole::server) {
+    const Known<int>& generation = parallelism.tensor_of_generation;
+    if (!parallelism.tensor && (generation || is_unreadable(generation))) parallelism.tensor = generation;
+    parallelism.tensor_of_generation = {};
   }
   const bool nodes_are_unset = !parallelism.nodes && parallelism.nodes.reason() == Known<int>().reason();
   if (starts_one_node && nodes_are_unset && command.wrapper_settings.empty()) parallelism.nodes = as_default(1);

@@ -101,15 +101,52 @@ constexpr std::array<FigureName, 73> k_figure_names = {{
 /// Names by which a trainer configures the inference engine that generates its samples.
 constexpr std::array<std::string_view, 4> k_generation_words = {"vllm_", "rollout", "generation", "inference_engine"};
 
-/// A figure of parallelism is a small positive number; "1:4" of an elastic launch counts as its upper end. −1 ("all the
-/// rest") and "auto" are no figures.
-std::optional<int> figure_of(std::string_view value) {
-  value = trim(value);
-  if (const std::size_t colon = value.find(':'); colon != std::string_view::npos) value = value.substr(colon + 1);
+std::optional<int> small_positive(std::string_view value) {
   constexpr std::int64_t k_largest = 1'000'000;
-  const auto number = parse_integer(value);
+  const auto number = parse_integer(trim(value));
   if (!number || *number < 1 || *number > k_largest) return std::nullopt;
   return static_cast<int>(*number);
+}
+
+/// A figure of parallelism is a small positive number; "1:4" of an elastic launch counts as the larger of the two.
+std::optional<int> figure_of(std::string_view value) {
+  value = trim(value);
+  const std::size_t colon = value.find(':');
+  if (colon == std::string_view::npos) return small_positive(value);
+  const auto least = small_positive(value.substr(0, colon));
+  const auto most = small_positive(value.substr(colon + 1));
+  if (!least || !most) return std::nullopt;
+  return std::max(*least, *most);
+}
+
+/// Words that leave a size to its default or to the program, and −1, which some take for "all the rest".
+bool leaves_it_open(std::string_view value, Figure figure) {
+  constexpr std::array<std::string_view, 8> k_words = {"", "auto", "null", "none", "~", "false", "gpu", "cpu"};
+  const std::string text = to_lower(trim(value));
+  const bool takes_the_rest = figure == &Parallelism::data || figure == &Parallelism::processes_per_node;
+  return std::find(k_words.begin(), k_words.end(), text) != k_words.end() || (text == "-1" && takes_the_rest);
+}
+
+/// Whether a value under this key was meant as a figure. Some of the keys are common words: there only what begins
+/// like a number or stands for one is meant.
+bool is_meant_as_figure(std::string_view key, std::string_view value) {
+  constexpr std::array<std::string_view, 8> k_common_words = {
+      "cp", "ep", "dp", "pp", "nodes", "context_parallel", "expert_parallelism", "context_parallelism"};
+  if (std::find(k_common_words.begin(), k_common_words.end(), key) == k_common_words.end()) return true;
+  const std::string_view text = trim(value);
+  return !text.empty() && std::string_view("0123456789+-${").find(text.front()) != std::string_view::npos;
+}
+
+std::string name_of(Figure figure) {
+  if (figure == &Parallelism::nodes) return "node count";
+  if (figure == &Parallelism::processes_per_node) return "number of processes per node";
+  if (figure == &Parallelism::world_size) return "number of processes";
+  if (figure == &Parallelism::tensor) return "tensor-parallel size";
+  if (figure == &Parallelism::tensor_of_generation) return "tensor-parallel size of the generation";
+  if (figure == &Parallelism::pipeline) return "pipeline-parallel size";
+  if (figure == &Parallelism::data) return "data-parallel size";
+  if (figure == &Parallelism::context) return "context-parallel size";
+  return "expert-parallel size";
 }
 
 std::optional<Figure> figure_named(const std::string& key) {
@@ -125,11 +162,12 @@ bool is_of_generation(const std::string& canonical) {
 }
 
 void take_larger(Known<int>& into, const Known<int>& other) {
+  // A size of 1 does not answer for one that could not be read; a larger one does.
   if (!other.known()) {
-    if (!into.known() && other.reason() != Known<int>().reason()) into = other;
+    if (is_unreadable(other) && into.value_or(1) <= 1 && !is_unreadable(into)) into = other;
     return;
   }
-  if (!into.known() || *into < *other) into = other;
+  if (is_unreadable(into) ? *other > 1 : !into.known() || *into < *other) into = other;
 }
 
 void add_kind(Parallelism& parallelism, const std::string& kind, const Setting& setting) {
@@ -177,13 +215,21 @@ void read_figure(Parallelism& parallelism, const std::string& canonical, const s
   if (number) {
     take_larger(parallelism.**figure, as_read(*number));
     parallelism.evidence.push_back(setting);
-  } else if (contains(setting.value, "$") || contains(setting.value, "{{")) {
-    const std::string reason = setting.where + ": " + setting.key + " is " + setting.value + ", which is set elsewhere";
-    take_larger(parallelism.**figure, unknown(reason));
+    return;
   }
+  if (leaves_it_open(setting.value, *figure) || !is_meant_as_figure(key, setting.value)) return;
+  const bool elsewhere = contains(setting.value, "$") || contains(setting.value, "{{");
+  take_larger(parallelism.**figure,
+              unknown(name_of(*figure) + " '" + printable(setting.value, 60) + "' cannot be read (" + setting.key +
+                      ", " + setting.where + ")" + (elsewhere ? ": it is set elsewhere" : "")));
+  parallelism.evidence.push_back(setting);
 }
 
 }  // namespace
+
+bool is_unreadable(const Known<int>& size) {
+  return !size.known() && size.reason() != Known<int>().reason();
+}
 
 Parallelism read_parallelism(const std::vector<Setting>& settings) {
   Parallelism parallelism;

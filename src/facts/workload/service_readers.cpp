@@ -184,6 +184,20 @@ bool is_compose(const ConfigValue& document) {
                      [](const ConfigMember& service) { return service.value.kind == ConfigValue::Kind::map; });
 }
 
+std::vector<std::string> misshapen_services(const ConfigValue& document) {
+  const ConfigValue* const services = document.find("services");
+  if (services == nullptr || is_kubernetes(document)) return {};
+  const auto at = [](const ConfigValue& value) {
+    return value.line > 0 ? "line " + std::to_string(value.line) + ": " : std::string();
+  };
+  if (services->kind != ConfigValue::Kind::map) return {at(*services) + "services is no map of services"};
+  std::vector<std::string> reasons;
+  for (const ConfigMember& service : services->members)
+    if (service.value.kind != ConfigValue::Kind::map)
+      reasons.push_back(at(service.value) + "service " + service.key + " is no map");
+  return reasons;
+}
+
 std::vector<Launch> read_compose(const ConfigValue& document, const std::string& file, const ShellVariables& variables,
                                  const ConfigLookup& lookup) {
   std::vector<Launch> launches;

@@ -12,6 +12,9 @@ namespace sparkops::facts {
 /// A compose file: a map of services.
 [[nodiscard]] bool is_compose(const ConfigValue& document);
 
+/// What stands under the services of a compose file and is no service, each with its line. Empty for other documents.
+[[nodiscard]] std::vector<std::string> misshapen_services(const ConfigValue& document);
+
 /// One launch for each service, with `variables` (of the .env file beside it) put in as compose does.
 [[nodiscard]] std::vector<Launch> read_compose(const ConfigValue& document, const std::string& file,
                                                const ShellVariables& variables, const ConfigLookup& lookup);

@@ -155,8 +155,10 @@ class WorkloadReader {
 
   void read_all_services() {
     for (auto& [file, documents] : documents_)
-      for (const ConfigValue& document : documents)
+      for (const ConfigValue& document : documents) {
+        for (const std::string& reason : misshapen_services(document)) refuse(file, reason);
         if (is_compose(document) || is_kubernetes(document)) read_services(file, document);
+      }
   }
 
   /// A command that is itself a script, or starts a compose file: what stands in those files.
@@ -267,8 +269,10 @@ Result<Workload> read_workload(const std::string& path) {
   auto files = WorkloadFiles::open(path);
   if (!files) return tl::unexpected(files.error());
   std::vector<std::string> left_out = files->left_out();
+  std::vector<std::string> not_read = files->not_read();
   Workload workload = WorkloadReader(std::move(*files), path).read();
   workload.not_understood.insert(workload.not_understood.end(), left_out.begin(), left_out.end());
+  workload.not_read = std::move(not_read);
   const bool empty = workload.launches.empty() && workload.settings.empty() && !workload.gpu_sharing_replicas;
   if (empty && workload.not_understood.empty())
     return failure(ErrorKind::usage, path +

@@ -89,6 +89,7 @@ struct Workload {
   Known<bool> trains;               ///< a trainer is among the launches, or the settings are those of one
   Known<int> gpu_sharing_replicas;  ///< Kubernetes time slicing or MPS: several tenants on one GPU without isolation
   std::vector<std::string> not_understood;  ///< files and places that could not be read, each with its reason
+  std::vector<std::string> not_read;        ///< files of a kind that this program does not read (Python)
 };
 
 /// Reads a file or a directory (searched to a depth of 4, at most 200 files of at most 4 MiB): YAML, JSON, TOML,

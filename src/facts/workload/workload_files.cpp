@@ -54,6 +54,9 @@ std::string interpreter_of(std::string_view first_line) {
   return name;
 }
 
+/// How far a folder below the deepest level is looked through for files that should have been read.
+constexpr std::size_t k_max_deep_entries = 2000;
+
 Result<Root> open_directory(const std::string& directory) {
   auto backend = open_directory_root(directory);
   if (!backend) return tl::unexpected(backend.error());
@@ -135,6 +138,22 @@ std::vector<std::string> WorkloadFiles::lookups() const {
   return names;
 }
 
+/// Whether a file of a readable kind lies somewhere in it; true also where that cannot be told.
+bool WorkloadFiles::holds_readable(const std::string& directory, std::size_t& budget) const {
+  const auto entries = root_->list(directory);
+  if (!entries) return true;
+  for (const DirectoryEntry& entry : *entries) {
+    if (budget == 0) return true;
+    --budget;
+    if (entry.kind != FileKind::directory) {
+      if (format_of_name(entry.name) != FileFormat::unknown) return true;
+    } else if (!entry.name.starts_with('.') && holds_readable(directory + "/" + entry.name, budget)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 void WorkloadFiles::collect(const std::string& directory, int depth) {
   const std::string shown = directory.empty() ? "." : directory;
   const auto entries = root_->list(shown);
@@ -149,14 +168,17 @@ void WorkloadFiles::collect(const std::string& directory, int depth) {
                            std::find(k_skipped_directories.begin(), k_skipped_directories.end(), entry.name) !=
                                k_skipped_directories.end();
       if (!skipped && depth < k_max_depth) collect(file, depth + 1);
-      if (!skipped && depth == k_max_depth)
+      std::size_t budget = k_max_deep_entries;
+      if (!skipped && depth == k_max_depth && holds_readable(file, budget))
         left_out_.push_back(file + ": deeper than " + std::to_string(k_max_depth) + " levels");
       continue;
     }
-    if (is_source_code(entry.name)) left_out_.push_back(file + ": Python is not read, only what launches it");
+    if (is_source_code(entry.name) && not_read_.size() < k_max_files)
+      not_read_.push_back(file + ": Python is not read, only what launches it");
     if (format_of_name(entry.name) == FileFormat::unknown) continue;
     if (named_.size() == k_max_files) {
-      left_out_.push_back(file + ": more than " + std::to_string(k_max_files) + " files");
+      left_out_.push_back(file + ": more than " + std::to_string(k_max_files) +
+                          " files, it and what follows are left out");
       return;
     }
     named_.push_back(file);

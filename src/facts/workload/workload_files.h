@@ -32,8 +32,10 @@ class WorkloadFiles {
   [[nodiscard]] const std::vector<std::string>& named() const { return named_; }
   /// The base names that a command may look up (open_lookup).
   [[nodiscard]] std::vector<std::string> lookups() const;
-  /// What was not looked at, each with its reason.
+  /// What should have been looked at and was not, each with its reason.
   [[nodiscard]] const std::vector<std::string>& left_out() const { return left_out_; }
+  /// Files of kinds that are not read, each with its reason.
+  [[nodiscard]] const std::vector<std::string>& not_read() const { return not_read_; }
 
   /// The content. Errors: those of Root, and malformed for a file with NUL bytes.
   [[nodiscard]] Result<std::string> text(const std::string& file) const;
@@ -44,10 +46,12 @@ class WorkloadFiles {
  private:
   explicit WorkloadFiles(std::optional<Root> root) : root_(std::move(root)) {}
   void collect(const std::string& directory, int depth);
+  [[nodiscard]] bool holds_readable(const std::string& directory, std::size_t& budget) const;
 
   std::optional<Root> root_;
   std::vector<std::string> named_;
   std::vector<std::string> left_out_;
+  std::vector<std::string> not_read_;
   std::map<std::string, std::string> paths_;  ///< of open_lookup: base name to path
 };
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "facts/workload/parallelism.h"
 #include "verdicts/gotchas/gotcha.h"
 #include "verdicts/gotchas/link_trouble.h"
 #include "verdicts/gotchas/workload_reading.h"
@@ -12,6 +13,7 @@ namespace sparkops::verdicts {
 
 namespace {
 
+using facts::is_unreadable;
 using facts::LaunchRole;
 using facts::Parallelism;
 
@@ -51,8 +53,9 @@ Known<int> nodes_of(const Parallelism& own, const Parallelism& whole, int tensor
   for (const Known<int>* const size : {&own.pipeline, &own.data, &own.context, &own.world_size})
     world = std::max(world, size->value_or(1));
   if (world > gpus) return as_derived((world + gpus - 1) / gpus);
-  if (whole.nodes) return whole.nodes;
-  return own.nodes.reason() == Known<int>().reason() ? Known<int>(as_default(1)) : own.nodes;
+  if (is_unreadable(own.nodes)) return own.nodes;
+  if (whole.nodes || is_unreadable(whole.nodes)) return whole.nodes;
+  return as_default(1);
 }
 
 Unit unit_of(const std::string& name, Unit::Purpose purpose, const Parallelism& own, const Parallelism& whole,
@@ -74,6 +77,20 @@ bool is_above_one(const Known<int>& size) {
 bool names_its_kind(const Parallelism& parallelism) {
   return !parallelism.data_parallel_kinds.empty() || parallelism.tensor || is_above_one(parallelism.pipeline) ||
          is_above_one(parallelism.data) || is_above_one(parallelism.context) || is_above_one(parallelism.expert);
+}
+
+/// A size that was given and could not be read, where the answer hangs on it.
+std::optional<std::string> unreadable_size(const Unit& unit) {
+  const bool is_said_to_be_one_box =
+      unit.nodes && !unit.crosses() && unit.nodes.provenance().origin != Origin::default_value;
+  if (is_said_to_be_one_box) return std::nullopt;
+  const Parallelism& given = unit.parallelism;
+  for (const Known<int>* const size : {&given.tensor, &given.tensor_of_generation})
+    if (is_unreadable(*size)) return size->reason();
+  if (unit.crosses()) return std::nullopt;
+  for (const Known<int>* const size : {&unit.nodes, &given.pipeline, &given.data, &given.context, &given.world_size})
+    if (is_unreadable(*size)) return size->reason();
+  return std::nullopt;
 }
 
 /// A trainer that generates with an inference engine over several boxes is inference in that part.
@@ -108,7 +125,7 @@ std::vector<Unit> units_of(const facts::Workload& workload, int gpus) {
   // Loose settings beside launches: only what no launch already answers for.
   int largest = 0;
   for (const Unit& unit : units) largest = std::max(largest, unit.tensor);
-  if (largest >= loose.tensor.value_or(1)) return units;
+  if (!units.empty() && largest >= loose.tensor.value_or(1) && !is_unreadable(loose.tensor)) return units;
   const Unit::Purpose purpose = workload.trains.value_or(false) ? Unit::Purpose::training : Unit::Purpose::unknown;
   Unit unit = unit_of(last_name(workload.name), purpose, loose, loose, gpus);
   unit.settings = workload.settings;
@@ -132,6 +149,18 @@ std::vector<LinkTrouble> link_trouble(const PreflightFacts& facts, const Unit& u
   if (links != nullptr)
     for (LinkTrouble& trouble : link_trouble_of_machine(*links)) troubles.push_back(std::move(trouble));
   return troubles;
+}
+
+/// Why the link of this machine may not be called in order.
+std::optional<std::string> link_not_judged(const PreflightFacts& facts) {
+  if (facts.judged != JudgedPlatform::this_machine) return std::nullopt;
+  if (!facts.machine.network_links) return facts.machine.network_links.reason();
+  const std::vector<std::string> gaps = link_gaps_of_machine(*facts.machine.network_links);
+  if (gaps.empty()) return std::nullopt;
+  constexpr std::size_t k_shown = 3;
+  const std::vector<std::string> first(gaps.begin(),
+                                       gaps.begin() + static_cast<std::ptrdiff_t>(std::min(gaps.size(), k_shown)));
+  return join(first, "; ");
 }
 
 std::string clauses(const std::vector<LinkTrouble>& troubles) {
@@ -188,8 +217,10 @@ Finding tensor_inference(const PreflightFacts& facts, const Unit& unit) {
     finding = verdict(Status::warn, what +
                                         ", and nothing says whether it trains: common for inference, for training "
                                         "the link is too thin");
+  } else if (const auto unjudged = link_not_judged(facts)) {
+    finding = skipped(k_id, what + "; link not judged: " + *unjudged);
   } else {
-    const bool visible = facts.judged == JudgedPlatform::this_machine && facts.machine.network_links;
+    const bool visible = facts.judged == JudgedPlatform::this_machine;
     finding = verdict(Status::pass, what + (visible ? " over a link in order" : "; the link is not visible from here") +
                                         ": common practice, two all-reduces for each layer and token cross it");
   }
@@ -213,6 +244,8 @@ Finding other_over_nodes(const PreflightFacts& facts, const Unit& unit) {
   const std::string what = fmt::format("{} runs {} {}", unit.name, kind_of(unit), over_nodes(unit));
   Finding finding = troubles.empty() ? verdict(Status::pass, what + ": what the link is good for")
                                      : verdict(Status::warn, what + ", slower than need be: " + clauses(troubles));
+  if (const auto unjudged = link_not_judged(facts); unjudged && troubles.empty())
+    finding.headline += " (link not judged: " + *unjudged + ")";
   add_troubles(troubles, finding);
   return finding;
 }
@@ -249,11 +282,18 @@ Finding one_node(const Unit& unit, int gpus) {
   return finding;
 }
 
+/// The sizes as they are written.
+Finding add_sizes(const Unit& unit, Finding finding) {
+  for (const facts::Setting& setting : unit.parallelism.evidence)
+    finding.evidence.push_back(
+        {fmt::format("{} = {} ({})", setting.key, printable(setting.value, 80), setting.where), {Origin::read, {}}});
+  return finding;
+}
+
 Finding judge(const PreflightFacts& facts, const Unit& unit, int gpus) {
   const bool may_cross = !unit.nodes || unit.crosses();
-  const Known<int>& tensor = unit.parallelism.tensor;
-  const bool tensor_is_set_elsewhere = !tensor && tensor.reason() != Known<int>().reason();
-  if (may_cross && tensor_is_set_elsewhere) return skipped(k_id, tensor.reason());
+  const std::optional<std::string> unreadable = unreadable_size(unit);
+  if (unreadable && is_unreadable(unit.parallelism.tensor)) return add_sizes(unit, skipped(k_id, *unreadable));
   Finding finding;
   if (!may_cross)
     finding = one_node(unit, gpus);
@@ -263,10 +303,9 @@ Finding judge(const PreflightFacts& facts, const Unit& unit, int gpus) {
     finding = kind_unknown(facts, unit);
   else
     finding = other_over_nodes(facts, unit);
-  for (const facts::Setting& setting : unit.parallelism.evidence)
-    finding.evidence.push_back(
-        {fmt::format("{} = {} ({})", setting.key, printable(setting.value, 80), setting.where), {Origin::read, {}}});
-  return finding;
+  const bool hangs_on_it = finding.status == Status::pass || finding.status == Status::skip;
+  if (unreadable && hangs_on_it) finding = skipped(k_id, *unreadable);
+  return add_sizes(unit, std::move(finding));
 }
 
 /// A command that is not known, or one whose files were not found.

@@ -282,6 +282,8 @@ std::vector<LinkTrouble> link_trouble_of_machine(const facts::NetworkLinks& link
   const bool any_up = std::any_of(links.links.begin(), links.links.end(),
                                   [](const NetworkLink& link) { return is_connectx(link) && link.up.value_or(false); });
   const bool gating = links.hotplug_power_gating.value_or(false);
+  // Where the interfaces could not be listed nothing is known, not even that there is none.
+  if (links.links.empty() && !links.could_not.empty()) return troubles;
   if (ports == 0) {
     troubles.push_back(of_machine(
         gating ? "no ConnectX port is visible (power gating: it vanishes without a cable)"
@@ -307,6 +309,22 @@ std::vector<LinkTrouble> link_trouble_of_machine(const facts::NetworkLinks& link
                                   "sudo mv /etc/nvidia/cx7-hotplug-enabled /etc/nvidia/cx7-hotplug-disabled",
                                   "then boot with the cable in; `ib_write_bw` tells the real rate", true));
   return troubles;
+}
+
+std::vector<std::string> link_gaps_of_machine(const NetworkLinks& links) {
+  std::vector<std::string> gaps = links.could_not;
+  const auto note = [&gaps](const NetworkLink& link, const char* what, const auto& fact) {
+    if (!fact) gaps.push_back(fmt::format("{}: {} unknown ({})", link.name, what, fact.reason()));
+  };
+  for (const NetworkLink& link : links.links) {
+    if (!is_connectx(link) || !link.up.value_or(true)) continue;
+    note(link, "state", link.up);
+    note(link, "MTU", link.mtu);
+    note(link, "speed", link.speed_mbps);
+    note(link, "RDMA state", link.rdma_state);
+    note(link, "RDMA rate", link.rdma_rate);
+  }
+  return gaps;
 }
 
 }  // namespace sparkops::verdicts

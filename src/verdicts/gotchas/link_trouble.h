@@ -27,4 +27,8 @@ struct LinkTrouble {
 /// power gating that leaves a hot-plugged port at about 13 Gb/s.
 [[nodiscard]] std::vector<LinkTrouble> link_trouble_of_machine(const facts::NetworkLinks& links);
 
+/// What could not be read of the ConnectX ports that are (or may be) up, each with its reason: with one of these nobody
+/// can say that the link is in order.
+[[nodiscard]] std::vector<std::string> link_gaps_of_machine(const facts::NetworkLinks& links);
+
 }  // namespace sparkops::verdicts

@@ -165,5 +165,13 @@ TEST(LiveNetworkLinks, HaveNamesAndNoLoopback) {
   }
 }
 
+TEST(NetworkLinks, AbsurdMtusAreUnknown) {
+  for (const char* const mtu : {"-5", "0", "65536", "99999999999999999999", "9000x"}) {
+    const Tree tree;
+    write_connectx(tree, "enp1s0f0np0", "0000:01:00.0", "rocep1s0f0", "up", mtu);
+    EXPECT_FALSE(link_named(read_network_links(tree.root()), "enp1s0f0np0").mtu) << mtu;
+  }
+}
+
 }  // namespace
 }  // namespace sparkops::facts

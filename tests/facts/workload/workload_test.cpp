@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -214,6 +215,41 @@ TEST_F(WorkloadTest, HostileFilesAreNamedWithTheirReason) {
         "big.toml: ", "open.sh: line 1: a quote", "deeper than 4 levels"})
     EXPECT_THAT(workload.not_understood, Contains(HasSubstr(part)));
   EXPECT_THAT(workload.files, Contains("good.yaml"));
+}
+
+TEST_F(WorkloadTest, WhatShouldHaveBeenReadIsToldApartFromWhatIsNeverRead) {
+  put("good.yaml", "learning_rate: 1\n");
+  put("README.md", "# tp_size: 2\n");
+  put("train.py", "tp_size = 2\n");
+  put("1/2/3/4/5/picture.png", "x");
+  ASSERT_EQ(::mkfifo((folder_ / "pipe.yaml").c_str(), 0600), 0);
+  const Workload workload = read(folder_.string());
+  EXPECT_THAT(workload.not_understood, ElementsAre(HasSubstr("pipe.yaml")));
+  EXPECT_THAT(workload.not_read, ElementsAre(HasSubstr("train.py: Python is not read")));
+}
+
+TEST_F(WorkloadTest, ServicesOfAWrongTypeAreNotUnderstood) {
+  put("good.yaml", "learning_rate: 1\n");
+  put("list.yaml", "services:\n  - image: vllm/vllm-openai\n");
+  put("word.yaml", "services: many\n");
+  put("mixed.yaml", "services:\n  a: {image: vllm/vllm-openai}\n  b: 5\n");
+  const Workload workload = read(folder_.string());
+  EXPECT_THAT(workload.not_understood,
+              ::testing::UnorderedElementsAre(HasSubstr("list.yaml: line 2: services is no map"),
+                                              HasSubstr("word.yaml: line 1: services is no map"),
+                                              HasSubstr("mixed.yaml: line 3: service b is no map")));
+}
+
+TEST_F(WorkloadTest, SizesThatCannotBeReadAreUnknownAndStayInTheEvidence) {
+  const Workload workload =
+      read(put("a.yaml", "learning_rate: 1\ntensor_parallel_size: 2x\nnum_nodes: 1:2\ncp: /tmp\n"));
+  EXPECT_FALSE(workload.parallelism.tensor);
+  EXPECT_THAT(workload.parallelism.tensor.reason(),
+              HasSubstr("tensor-parallel size '2x' cannot be read (tensor_parallel_size, a.yaml:2)"));
+  EXPECT_EQ(workload.parallelism.nodes.value_or(0), 2);
+  EXPECT_EQ(workload.parallelism.context.reason(), Known<int>().reason());
+  ASSERT_FALSE(workload.parallelism.evidence.empty());
+  EXPECT_EQ(workload.parallelism.evidence.front().value, "2x");
 }
 
 TEST_F(WorkloadTest, NothingUnderstoodIsAnErrorWithItsReason) {

@@ -131,6 +131,39 @@ INSTANTIATE_TEST_SUITE_P(
         Variant{"DataParallelOverTheManagementPort", "d.sh",
                 "export NCCL_SOCKET_IFNAME=enP7s7\ntorchrun --nnodes 2 train.py --fsdp full_shard\n", "G10",
                 Status::warn, "slower than need be"},
+        Variant{"UnreadableTensorSizeSuffix", "u.yaml",
+                "services:\n  s: {image: vllm/vllm-openai, command: [vllm, serve, m, \"--tensor-parallel-size=2x\"]}\n",
+                "G10", Status::skip, "tensor-parallel size '2x' cannot be read"},
+        Variant{"UnreadableTensorSizeHuge", "u.yaml",
+                "services:\n  s: {image: vllm/vllm-openai, command: [vllm, serve, m, "
+                "\"--tensor-parallel-size=99999999999999999999\"]}\n",
+                "G10", Status::skip, "tensor-parallel size '99999999999999999999' cannot be read"},
+        Variant{
+            "UnreadableTensorSizeVariable", "u.yaml",
+            "services:\n  s: {image: vllm/vllm-openai, command: [vllm, serve, m, \"--tensor-parallel-size=${TP}\"]}\n",
+            "G10", Status::skip, "tensor-parallel size"},
+        Variant{
+            "UnreadableTensorSizeWord", "u.yaml",
+            "services:\n  s: {image: vllm/vllm-openai, command: [vllm, serve, m, \"--tensor-parallel-size=two\"]}\n",
+            "G10", Status::skip, "tensor-parallel size 'two' cannot be read"},
+        Variant{"UnreadableTensorSizeNegative", "u.yaml",
+                "services:\n  s: {image: vllm/vllm-openai, command: [vllm, serve, m, \"--tensor-parallel-size=-2\"]}\n",
+                "G10", Status::skip, "tensor-parallel size '-2' cannot be read"},
+        Variant{"UnreadableTensorSizeZero", "u.yaml",
+                "services:\n  s: {image: vllm/vllm-openai, command: [vllm, serve, m, \"--tensor-parallel-size=0\"]}\n",
+                "G10", Status::skip, "tensor-parallel size '0' cannot be read"},
+        Variant{"UnreadableTensorSizeOfAFile", "u.yaml", "learning_rate: 1\ntensor_parallel_size: 2x\nnum_nodes: 2\n",
+                "G10", Status::skip, "tensor-parallel size '2x' cannot be read"},
+        Variant{"UnreadableNodesZeroToZero", "n.sh", "torchrun --nnodes 0:0 train.py --ddp\n", "G10", Status::skip,
+                "node count '0:0' cannot be read"},
+        Variant{"UnreadableNodesWord", "n.sh", "torchrun --nnodes two train.py\n", "G10", Status::skip, "node count 'two' cannot be read"},
+        Variant{"ElasticNodesCountAsTheLarger", "n.sh",
+                "torchrun --nnodes 1:2 train.py --tensor-model-parallel-size 2\n", "G10", Status::fail, "over 2 boxes"},
+        Variant{"UnreadableSizeOnASingleBox", "n.sh", "torchrun --nnodes 1 train.py --tensor-model-parallel-size 2x\n",
+                "G10", Status::pass, "one box"},
+        Variant{"UnreadableSizeOfTheGeneration", "n.sh",
+                "torchrun --nnodes 2 train.py --ddp --rollout.tensor_model_parallel_size 2x\n", "G10", Status::skip,
+                "of the generation '2x' cannot be read"},
         Variant{"NobodyNamesTheKind", "k.sh", "torchrun --nnodes 2 --nproc_per_node 1 train_tp.py\n", "G10",
                 Status::skip,
                 "2 boxes; the kind of parallelism is not on the command line, and train_tp.py is not read by this "
@@ -183,6 +216,9 @@ facts::NetworkLink port(const std::string& name, std::int64_t mtu) {
   link.up = as_read(true);
   link.mtu = as_read(mtu);
   link.has_address = as_read(true);
+  link.speed_mbps = as_read(std::int64_t{200'000});
+  link.rdma_state = as_read(std::string("4: ACTIVE"));
+  link.rdma_rate = as_read(std::string("200 Gb/sec (2X NDR)"));
   return link;
 }
 

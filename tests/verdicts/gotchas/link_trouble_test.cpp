@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "../machine_builder.h"
+
 namespace sparkops::verdicts {
 namespace {
 
@@ -106,6 +108,49 @@ TEST(LinkTroubleOfSettings, APortThatIsDownIsTroubleWhileAnotherIsUp) {
   ASSERT_EQ(troubles.size(), 1U);
   EXPECT_THAT(troubles.front().clause, HasSubstr("a port that is down"));
   EXPECT_THAT(troubles.front().fix.instruction, HasSubstr("rocep1s0f1,roceP2p1s0f1"));
+}
+
+facts::NetworkLinks read_in_full() {
+  facts::NetworkLinks links = twins(9000, 9000);
+  for (facts::NetworkLink& link : links.links) {
+    link.speed_mbps = as_read(std::int64_t{200'000});
+    link.rdma_state = as_read(std::string("4: ACTIVE"));
+    link.rdma_rate = as_read(std::string("200 Gb/sec (2X NDR)"));
+  }
+  return links;
+}
+
+Finding serving_over_two(const facts::NetworkLinks& links) {
+  facts::Machine machine = testing::healthy_spark();
+  machine.network_links = as_read(facts::NetworkLinks(links));
+  const facts::Workload workload = facts::read_command({"vllm", "serve", "m", "--tensor-parallel-size", "2"});
+  PreflightFacts facts = testing::facts_of(machine);
+  facts.workload = &workload;
+  return check_g10_parallelism(facts);
+}
+
+TEST(LinkGaps, ALinkIsInOrderOnlyWhenAllOfItWasRead) {
+  EXPECT_TRUE(link_gaps_of_machine(read_in_full()).empty());
+  EXPECT_EQ(serving_over_two(read_in_full()).status, Status::pass);
+  facts::NetworkLinks links = read_in_full();
+  links.links[1].mtu = unknown("sys/class/net/x/mtu: no number");
+  EXPECT_EQ(serving_over_two(links).status, Status::skip);
+  EXPECT_THAT(serving_over_two(links).headline,
+              HasSubstr("link not judged: enP2p1s0f1np1: MTU unknown (sys/class/net/x/mtu: no number)"));
+  links = read_in_full();
+  links.links[0].rdma_state = unknown("sys/class/infiniband/x: permission denied");
+  EXPECT_THAT(serving_over_two(links).headline, HasSubstr("RDMA state unknown"));
+  links = read_in_full();
+  links.links[0].speed_mbps = unknown("no number");
+  EXPECT_EQ(serving_over_two(links).status, Status::skip);
+}
+
+TEST(LinkGaps, InterfacesThatCouldNotBeListedAreNotAbsent) {
+  facts::NetworkLinks links;
+  links.could_not = {"sys/class/net: permission denied"};
+  EXPECT_TRUE(link_trouble_of_machine(links).empty());
+  EXPECT_EQ(serving_over_two(links).status, Status::skip);
+  EXPECT_THAT(serving_over_two(links).headline, HasSubstr("link not judged: sys/class/net: permission denied"));
 }
 
 }  // namespace
