@@ -200,7 +200,7 @@ std::size_t Redactor::replace_secret(std::string_view rest, std::string& out) {
   }
   const std::size_t label = patterns::secret_label(rest);
   if (label == 0) return 0;
-  constexpr std::string_view k_ends(" \t\n&,;\"')\0", 10);
+  constexpr std::string_view k_ends(" \t\n&,;\"')}]\0", 12);
   const std::string_view tail = rest.substr(label);
   const std::string_view content = tail.substr(0, tail.find_first_of(k_ends));
   if (content.empty()) return 0;

@@ -49,6 +49,15 @@ std::string for_each_piece(std::string_view block, Redact redact) {
   return out;
 }
 
+/// Whether a word such as `X-Api-Key:` or `{"password":` says that the next one is secret.
+bool announces_secret(std::string_view word) {
+  if (!word.ends_with(':')) return false;
+  word.remove_suffix(1);
+  while (!word.empty() && !patterns::is_word(word.front())) word.remove_prefix(1);
+  while (!word.empty() && !patterns::is_word(word.back())) word.remove_suffix(1);
+  return patterns::names_a_secret(word);
+}
+
 }  // namespace
 
 std::string Redactor::command_line(std::string_view words) {
@@ -85,12 +94,13 @@ std::string Redactor::shell_text(std::string_view line) {
     const std::string_view name = word.starts_with('-') ? option_name(word) : word.substr(0, equals);
     if (equals != std::string_view::npos && !name.empty())
       out += text(word.substr(0, equals + 1)) + value(name, word.substr(equals + 1));
-    else if (!option.empty() && !word.empty() && !word.starts_with('-'))
+    else if (!option.empty() && !word.empty() && !word.starts_with('-') && !announces_secret(word))
       out += value(option, word);
     else
       out += text(word);
     // "Authorization: Bearer X" is the other way to put a credential behind a blank.
-    const bool announces = word == "Bearer" || word == "Basic" || (word.starts_with('-') && equals == word.npos);
+    const bool announces =
+        word == "Bearer" || word == "Basic" || announces_secret(word) || (word.starts_with('-') && equals == word.npos);
     if (!word.empty()) option = !announces ? std::string_view{} : name.empty() || name == word ? "bearer" : name;
     if (end == line.size()) break;
     out += line[end];

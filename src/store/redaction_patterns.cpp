@@ -53,7 +53,8 @@ struct SecretForm {
   std::string_view prefix;
   std::size_t least_tail;  // shorter ones are ordinary words
 };
-constexpr std::array<SecretForm, 14> k_secret_forms{{{"hf_", 10},
+constexpr std::array<SecretForm, 15> k_secret_forms{{{"hf_", 10},
+                                                     {"r8_", 20},
                                                      {"sk-", 16},
                                                      {"nvapi-", 16},
                                                      {"ghp_", 20},
@@ -113,10 +114,28 @@ std::size_t secret(std::string_view text) {
 
 std::size_t secret_label(std::string_view text) {
   constexpr std::size_t k_longest_name = 64;
-  if (text.starts_with("Bearer ")) return std::string_view("Bearer ").size();
+  const auto scheme_length = [](std::string_view rest) -> std::size_t {
+    for (const std::string_view scheme : {"Bearer ", "Basic "})
+      if (rest.starts_with(scheme)) return scheme.size();
+    return 0;
+  };
+  if (const std::size_t scheme = scheme_length(text)) return scheme;
   const std::size_t name = run(text, k_longest_name, [](char c) { return is_word(c) || c == '-'; });
-  if (name == 0 || name >= text.size() || text[name] != '=') return 0;
-  return names_a_secret(text.substr(0, name)) ? name + 1 : 0;
+  if (name == 0 || !names_a_secret(text.substr(0, name))) return 0;
+  // A placeholder of ours ("secret-12") is no label of the next word.
+  constexpr std::string_view k_ours = "secret-";
+  if (text.starts_with(k_ours) && parse_integer(text.substr(k_ours.size(), name - k_ours.size()))) return 0;
+  // NAME=, NAME:, "NAME": " and 'NAME' : ' of arguments, headers, JSON and Python.
+  const auto quote_or_nothing = [&](std::size_t at) {
+    return at + (at < text.size() && (text[at] == '"' || text[at] == '\'') ? 1 : 0);
+  };
+  const auto blank_or_nothing = [&](std::size_t at) { return at + (at < text.size() && text[at] == ' ' ? 1 : 0); };
+  std::size_t at = blank_or_nothing(quote_or_nothing(name));
+  if (at >= text.size() || (text[at] != '=' && text[at] != ':')) return 0;
+  const bool is_path_list = text[at] == ':' && at + 1 < text.size() && (text[at + 1] == ':' || text[at + 1] == '/');
+  if (is_path_list) return 0;
+  const std::size_t value = quote_or_nothing(blank_or_nothing(at + 1));
+  return value + scheme_length(text.substr(std::min(value, text.size())));
 }
 
 std::size_t uuid(std::string_view text) {
@@ -242,9 +261,10 @@ std::optional<UrlParts> url(std::string_view text) {
 }
 
 bool names_a_secret(std::string_view name) {
-  constexpr std::array<std::string_view, 18> k_words{
-      "token",      "key",         "apikey", "secret", "secrets", "password", "passwd", "passphrase", "pass",
-      "credential", "credentials", "auth",   "bearer", "pat",     "pwd",      "cookie", "jwt",        "authorization"};
+  constexpr std::array<std::string_view, 22> k_words{
+      "sig",     "signature", "sas",    "pw",         "token", "key",          "apikey",      "secret",
+      "secrets", "password",  "passwd", "passphrase", "pass",  "credential",   "credentials", "auth",
+      "bearer",  "pat",       "pwd",    "cookie",     "jwt",   "authorization"};
   return has_word(name, k_words);
 }
 

@@ -159,6 +159,14 @@ TEST(Redaction, NoPlantedSecretSurvivesInACommandLine) {
       {"psql", "postgresql://u:" + secret + "@db/x"},
       {"app", "--client-secret=" + secret},
       {"app", "--aws-secret-access-key", secret},
+      {"vllm", "serve", "m", "--hf-overrides", "{\"token\":\"" + secret + "\"}"},
+      {"vllm", "serve", "m", "--extra", "{\"auth\": {\"password\": \"" + secret + "\"}, \"a\": 1}"},
+      {"python3", "train.py", "{'hf_token':'" + secret + "'}"},
+      {"curl", "-H", "X-Api-Key: " + secret},
+      {"curl", "-H", "Authorization: Basic " + secret},
+      {"curl", "https://blob.example.com/x?sv=1&sig=" + secret + "&se=2"},
+      {"curl", "https://bucket.example.com/x?X-Amz-Signature=" + secret},
+      {"app", "password:" + secret},
   };
   for (const auto& line : command_lines) {
     Redactor redact = redactor();
@@ -168,6 +176,13 @@ TEST(Redaction, NoPlantedSecretSurvivesInACommandLine) {
     EXPECT_GE(redact.counts().at("secrets"), 1);
     EXPECT_EQ(std::count(redacted.begin(), redacted.end(), '\0'), static_cast<std::ptrdiff_t>(line.size()));
   }
+}
+
+TEST(Redaction, ASignatureOfPathsIsNoSecret) {
+  Redactor redact = redactor();
+  EXPECT_EQ(redact.text("key:/system.slice/x"), "key:/system.slice/x");
+  EXPECT_EQ(redact.text("auth::module"), "auth::module");
+  EXPECT_EQ(redact.text("max_tokens: 4096"), "max_tokens: 4096");
 }
 
 TEST(Redaction, WhatReadersNeedOfACommandLineStays) {

@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "facts/machine/nvml_calls.h"
+#include "facts/machine/plausible.h"
 
 namespace sparkops::facts {
 namespace {
@@ -111,22 +112,6 @@ Known<std::int64_t> count_of(const Picked& picked) {
   if (!value) return not_what_it_should_be("a whole number that fits");
   return as_read(*value);
 }
-
-/// What a board of this kind can report at all; anything else is a broken answer, not a reading.
-template <class Quantity>
-struct Plausible;
-template <>
-struct Plausible<Celsius> {
-  static constexpr double k_lowest = -200, k_highest = 200;  ///< margins are temperatures too, and may be negative
-};
-template <>
-struct Plausible<Megahertz> {
-  static constexpr double k_lowest = 0, k_highest = 20'000;
-};
-template <>
-struct Plausible<Watts> {
-  static constexpr double k_lowest = 0, k_highest = 5'000;
-};
 
 template <class Quantity>
 Known<Quantity> plausible(double value) {

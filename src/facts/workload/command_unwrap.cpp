@@ -178,7 +178,8 @@ bool is_docker_flag(const std::string& option) {
   return letters_alone || option.size() > 2;
 }
 
-void note_docker_option(PlainCommand& command, std::string option, const std::string& value, std::string& entrypoint) {
+void note_docker_option(PlainCommand& command, const std::string& option, const std::string& value,
+                        std::string& entrypoint) {
   if (option == "-e" || option == "--env") {
     const std::size_t equals = value.find('=');
     if (equals != std::string::npos)
