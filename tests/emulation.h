@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string>
 
-namespace sparkops::testing {
+namespace sparkops {
 
 /// Whether this program runs under a user-mode emulator (qemu-aarch64), which reports another processor than the
 /// kernel's own and redirects "/" to the libraries of that processor, so that nothing of this machine can be read.
@@ -16,8 +16,8 @@ inline bool under_emulation() {
   return (file >> of_kernel) && ::uname(&name) == 0 && of_kernel != name.machine;
 }
 
-}  // namespace sparkops::testing
+}  // namespace sparkops
 
 /// Ends a test that looks at this machine itself.
 #define SPARKOPS_NEEDS_THIS_KERNEL() \
-  if (sparkops::testing::under_emulation()) GTEST_SKIP() << "an emulator shows nothing of this machine"
+  if (sparkops::under_emulation()) GTEST_SKIP() << "an emulator shows nothing of this machine"
