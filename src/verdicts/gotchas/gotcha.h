@@ -26,7 +26,8 @@ struct PreflightFacts {
   const knowledge::Tables& knowledge;
   Timestamp now;
   JudgedPlatform judged = JudgedPlatform::this_machine;
-  std::string work_arguments = {};  ///< how the work was named: "--workload compose.yaml", "-- vllm serve …"; "" for none
+  std::string work_arguments =
+      {};  ///< how the work was named: "--workload compose.yaml", "-- vllm serve …"; "" for none
   const facts::Workload* workload = nullptr;                      ///< null: none was named
   const facts::PlaybookClone* playbook = nullptr;                 ///< null: none was named or found
   const Known<std::vector<facts::Issue>>* open_issues = nullptr;  ///< null: GitHub was not asked (--online)
