@@ -94,7 +94,7 @@ TEST(CommandLine, BareIsTheStatusInAtMostTenLines) {
 }
 
 TEST(CommandLine, AFullDiskBehindARedirectionIsNoSuccess) {
-  const std::string command = std::string(SPARKOPS_PROGRAM) + " --help > /dev/full 2> /dev/null < /dev/null";
+  const std::string command = "'" + std::string(SPARKOPS_PROGRAM) + "' --help > /dev/full 2> /dev/null < /dev/null";
   const int status = std::system(command.c_str());
   EXPECT_EQ(WEXITSTATUS(status), 3);
 }
