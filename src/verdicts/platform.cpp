@@ -143,11 +143,14 @@ void add_evidence(const facts::Machine& machine, PlatformJudgement& judgement) {
     return;
   }
   add("NVML driver version", machine.gpus->driver_version);
-  if (const facts::Gpu* const gpu = machine.gpu())
-    judgement.evidence.push_back(
-        {fmt::format("GPU: {}, compute capability {}.{}", gpu->name, gpu->compute_capability_major.value_or(-1),
-                     gpu->compute_capability_minor.value_or(-1)),
-         {Origin::read, {}}});
+  if (const facts::Gpu* const gpu = machine.gpu()) {
+    add("GPU", as_read(gpu->name));
+    const auto& major = gpu->compute_capability_major;
+    const auto& minor = gpu->compute_capability_minor;
+    add("compute capability", !major   ? Known<std::string>(major.as_unknown())
+                              : !minor ? Known<std::string>(minor.as_unknown())
+                                       : as_read(fmt::format("{}.{}", *major, *minor)));
+  }
 }
 
 }  // namespace
