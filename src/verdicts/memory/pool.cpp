@@ -52,11 +52,10 @@ PoolAttribution attribute_pool(const facts::Machine& machine) {
     return pool;
   }
   const facts::MemoryInfo& info = machine.memory->info;
-  const Bytes swap_cached = info.swap_cached.value_or(Bytes{0});
-  const Bytes shared = info.shared.value_or(Bytes{0});
-  pool.page_cache = sum_of({&info.cached, &info.buffers}).derive([&](Bytes cache) {
-    return std::max(cache + swap_cached - shared, Bytes{0});
-  });
+  // Shmem is counted in Cached but no flush gives it back: without it the page cache is not known.
+  const Known<Bytes> cache = sum_of({&info.cached, &info.buffers, &info.swap_cached});
+  pool.page_cache = info.shared ? cache.derive([&](Bytes bytes) { return std::max(bytes - *info.shared, Bytes{0}); })
+                                : Known<Bytes>(info.shared.as_unknown());
   pool.anonymous = info.anonymous;
   pool.shared = info.shared;
   pool.huge_pages = huge_page_bytes(info);
