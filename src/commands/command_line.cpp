@@ -12,6 +12,8 @@
 #include "commands/documentation.h"
 #include "commands/help_text.h"
 #include "commands/output.h"
+#include "knowledge/tables.h"
+#include "views/reference_markdown.h"
 
 namespace sparkops::commands {
 
@@ -134,7 +136,17 @@ std::optional<std::string> documentation_text(std::string_view kind) {
   if (kind == "bash") return bash_completion();
   if (kind == "zsh") return zsh_completion();
   if (kind == "fish") return fish_completion();
+  // Without overrides: the same text on every machine.
+  const knowledge::Tables tables(std::vector<std::string>{});
+  for (const views::ReferencePage& page : views::reference_pages())
+    if (page.name == kind) return views::reference_markdown(tables, page);
   return std::nullopt;
+}
+
+std::string documentation_kinds() {
+  std::string kinds = "man|bash|zsh|fish";
+  for (const views::ReferencePage& page : views::reference_pages()) kinds += "|" + std::string(page.name);
+  return kinds;
 }
 
 int dispatch(const std::vector<std::string>& words) {
@@ -154,7 +166,7 @@ int dispatch(const std::vector<std::string>& words) {
   if (first == "documentation") {
     const auto text = rest.size() == 1 ? documentation_text(rest.front()) : std::nullopt;
     if (text) return static_cast<int>(write_output(*text));
-    return static_cast<int>(fail_with(ExitCode::usage, "sparkops documentation man|bash|zsh|fish"));
+    return static_cast<int>(fail_with(ExitCode::usage, "usage: sparkops documentation " + documentation_kinds()));
   }
   if (const CommandSpec* const command = find_command(first)) return run_command(*command, rest);
   // Options alone belong to the status of the box: `sparkops --json`.
