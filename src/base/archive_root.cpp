@@ -170,6 +170,10 @@ class ArchiveRoot final : public Root::Backend {
     });
   }
 
+  [[nodiscard]] Result<std::shared_ptr<const RandomAccessFile>> open_file(std::string_view path) const override {
+    return content_of(path).map([&](const std::string* content) { return open_bytes(*content, shown(path)); });
+  }
+
   [[nodiscard]] Result<std::vector<DirectoryEntry>> list(std::string_view path) const override {
     const auto node = find(path, true);
     if (!node) return tl::unexpected(node.error());

@@ -89,6 +89,12 @@ class DirectoryRoot final : public Root::Backend {
     });
   }
 
+  [[nodiscard]] Result<std::shared_ptr<const RandomAccessFile>> open_file(std::string_view path) const override {
+    auto file = open_regular(path);
+    if (!file) return tl::unexpected(file.error());
+    return open_disk_file(std::move(*file), shown(path));
+  }
+
   [[nodiscard]] Result<std::vector<DirectoryEntry>> list(std::string_view path) const override {
     auto directory = open_path(path, OpenMode::list_directory);
     if (!directory) return tl::unexpected(directory.error());

@@ -66,6 +66,9 @@ Result<FilePart> Root::read_start(std::string_view path, std::size_t size) const
 Result<FilePart> Root::read_end(std::string_view path, std::size_t size) const {
   return backend_->read_end(path, size);
 }
+Result<std::shared_ptr<const RandomAccessFile>> Root::open_file(std::string_view path) const {
+  return backend_->open_file(path);
+}
 Result<std::vector<DirectoryEntry>> Root::list(std::string_view path) const {
   return backend_->list(path);
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/file_descriptor.h"
+#include "base/random_access_file.h"
 #include "base/result.h"
 #include "base/timestamp.h"
 
@@ -64,6 +65,9 @@ class Root {
   [[nodiscard]] Result<FilePart> read_start(std::string_view path, std::size_t size) const;
   [[nodiscard]] Result<FilePart> read_end(std::string_view path, std::size_t size) const;
 
+  /// A regular file for reading by ranges, whatever its size. Errors: as read(), without too_large.
+  [[nodiscard]] Result<std::shared_ptr<const RandomAccessFile>> open_file(std::string_view path) const;
+
   /// The names in a directory, sorted; without "." and "..". Errors: too_large over k_max_directory_entries.
   [[nodiscard]] Result<std::vector<DirectoryEntry>> list(std::string_view path) const;
 
@@ -89,6 +93,7 @@ class Root::Backend {
   [[nodiscard]] virtual Result<std::string> read(std::string_view path, std::size_t size_cap) const = 0;
   [[nodiscard]] virtual Result<FilePart> read_start(std::string_view path, std::size_t size) const = 0;
   [[nodiscard]] virtual Result<FilePart> read_end(std::string_view path, std::size_t size) const = 0;
+  [[nodiscard]] virtual Result<std::shared_ptr<const RandomAccessFile>> open_file(std::string_view path) const = 0;
   [[nodiscard]] virtual Result<std::vector<DirectoryEntry>> list(std::string_view path) const = 0;
   [[nodiscard]] virtual Result<std::string> read_link(std::string_view path) const = 0;
   [[nodiscard]] virtual Result<FileStatus> status(std::string_view path) const = 0;
