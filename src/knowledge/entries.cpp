@@ -91,4 +91,17 @@ StackPackage read_stack_package(EntryReader& reader) {
   return entry;
 }
 
+ModelEntry read_model_entry(EntryReader& reader) {
+  ModelEntry entry;
+  entry.name = reader.text("name");
+  entry.aliases = reader.optional_texts("aliases");
+  entry.config = reader.fields("config");
+  entry.parameters = reader.optional_whole_number("parameters");
+  entry.verified = reader.one_of("verified", {"total", "dimensions", "no"});
+  entry.note = reader.optional_text("note");
+  entry.sources = reader.sources("sources");
+  entry.last_verified = reader.date("last_verified");
+  return entry;
+}
+
 }  // namespace sparkops::knowledge

@@ -13,5 +13,6 @@ namespace sparkops::knowledge {
 [[nodiscard]] Platform read_platform(EntryReader& reader);
 [[nodiscard]] PlaybookEntry read_playbook(EntryReader& reader);
 [[nodiscard]] StackPackage read_stack_package(EntryReader& reader);
+[[nodiscard]] ModelEntry read_model_entry(EntryReader& reader);
 
 }  // namespace sparkops::knowledge

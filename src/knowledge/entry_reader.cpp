@@ -65,6 +65,27 @@ std::int64_t EntryReader::whole_number(std::string_view key) {
   return number.value_or(0);
 }
 
+std::optional<std::int64_t> EntryReader::optional_whole_number(std::string_view key) {
+  const YamlNode* node = find(key);
+  if (!node) return std::nullopt;
+  const auto number = parse_integer(node->text);
+  if (!number) complain(node->line, fmt::format("'{}' must be a whole number", key));
+  return number;
+}
+
+std::vector<std::pair<std::string, std::string>> EntryReader::fields(std::string_view key) {
+  const YamlNode* node = require(key);
+  if (!node) return {};
+  std::vector<std::pair<std::string, std::string>> result;
+  for (const auto& [name, value] : node->fields) {
+    if (value.kind != YamlNode::Kind::scalar || trim(value.text).empty())
+      complain(value.line, fmt::format("'{}' must hold texts that are not empty", key));
+    result.emplace_back(name, trim(value.text));
+  }
+  if (result.empty()) complain(node->line, fmt::format("'{}' must be a mapping of fields", key));
+  return result;
+}
+
 std::vector<std::string> EntryReader::texts(std::string_view key) {
   if (!require(key)) return {};
   auto result = optional_texts(key);

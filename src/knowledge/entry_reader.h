@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "knowledge/tables.h"
@@ -22,6 +23,8 @@ class EntryReader {
   [[nodiscard]] std::string optional_text(std::string_view key);  ///< empty when absent
   [[nodiscard]] std::optional<double> optional_number(std::string_view key);
   [[nodiscard]] std::int64_t whole_number(std::string_view key);  ///< required
+  [[nodiscard]] std::optional<std::int64_t> optional_whole_number(std::string_view key);
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> fields(std::string_view key);  ///< required, of texts
   [[nodiscard]] std::vector<std::string> texts(std::string_view key);
   [[nodiscard]] std::vector<std::string> optional_texts(std::string_view key);
   [[nodiscard]] std::string date(std::string_view key);             ///< required, "2026-11-30"

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "knowledge/embedded.h"
 #include "knowledge/entries.h"
+#include "knowledge/model_names.h"
 #include "knowledge/yaml_node.h"
 
 namespace sparkops::knowledge {
@@ -87,9 +88,25 @@ struct Tables::State {
   Table<Platform> platforms{"platforms", &Platform::id, read_platform, {}, {}};
   Table<PlaybookEntry> playbooks{"playbooks", &PlaybookEntry::playbook, read_playbook, {}, {}};
   Table<StackPackage> stack{"stack", &StackPackage::name, read_stack_package, {}, {}};
+  Table<ModelEntry> models{"models", &ModelEntry::name, read_model_entry, {}, {}};
 
   std::mutex problems_mutex;
   std::vector<std::string> problems;
+
+  /// The text of a table as compiled in.
+  static std::string_view embedded(std::string_view stem) {
+    for (const auto& file : embedded_files())
+      if (file.name == stem) return file.content;
+    return {};
+  }
+
+  [[nodiscard]] bool has_override(std::string_view stem) const {
+    const std::string file_name = fmt::format("{}{}", stem, k_file_ending);
+    return std::any_of(directories.begin(), directories.end(), [&](const std::string& directory) {
+      std::error_code problem;
+      return std::filesystem::exists(fmt::format("{}/{}", directory, file_name), problem);
+    });
+  }
 
   template <class Entry>
   const std::vector<Entry>& get(Table<Entry>& table) {
@@ -177,6 +194,21 @@ const std::vector<PlaybookEntry>& Tables::playbooks() const {
 }
 const std::vector<StackPackage>& Tables::stack() const {
   return state_->get(state_->stack);
+}
+
+const std::vector<ModelEntry>& Tables::models() const {
+  return state_->get(state_->models);
+}
+
+std::optional<ModelEntry> Tables::find_model(std::string_view name) const {
+  if (!state_->has_override(state_->models.stem)) {
+    const std::string entry = model_entry_text(State::embedded(state_->models.stem), name);
+    if (entry.empty()) return std::nullopt;
+    std::vector<std::string> wrong;
+    auto entries = read_entries({"knowledge/models.yaml (compiled in)", entry}, read_model_entry, wrong);
+    if (entries.size() == 1 && wrong.empty()) return std::move(entries.front());
+  }
+  return pick_model(models(), name);
 }
 
 const Platform& Tables::gb10() const {

@@ -96,6 +96,20 @@ struct StackPackage {
   std::string last_verified;
 };
 
+/// One model of knowledge/models.yaml.
+struct ModelEntry {
+  std::string name;
+  std::vector<std::string> aliases;
+  /// Fields of its config.json that decide its size, in the order of the file: "hidden_size", "4096". A nested one has
+  /// a dotted name, a list is words with blanks between them.
+  std::vector<std::pair<std::string, std::string>> config;
+  std::optional<std::int64_t> parameters;  ///< decoder and towers, without MTP blocks
+  std::string verified;                    ///< "total", "dimensions", "no"
+  std::string note;                        ///< may be empty
+  std::vector<Source> sources;
+  std::string last_verified;
+};
+
 /// Everything that is known about the platform. Loaded from the data compiled in, then /etc/sparkops/knowledge/*.yaml,
 /// then $SPARKOPS_KNOWLEDGE/*.yaml; a later entry with the same key replaces the earlier one. Tables are parsed when
 /// first asked for, since parsing YAML costs milliseconds; the same object may be asked from several threads.
@@ -116,6 +130,11 @@ class Tables {
   [[nodiscard]] const std::vector<Platform>& platforms() const;
   [[nodiscard]] const std::vector<PlaybookEntry>& playbooks() const;
   [[nodiscard]] const std::vector<StackPackage>& stack() const;
+  [[nodiscard]] const std::vector<ModelEntry>& models() const;
+
+  /// The model that a name means, by name or alias and whatever its ending tells about tuning or number format (see
+  /// model_names.h); parses that entry alone where no override replaces the table. Nothing: not known.
+  [[nodiscard]] std::optional<ModelEntry> find_model(std::string_view name) const;
 
   [[nodiscard]] const Platform& gb10() const;                                 ///< always there
   [[nodiscard]] const ServerDefaults* server(std::string_view server) const;  ///< null: not known

@@ -92,6 +92,9 @@ struct Tower {
   std::int64_t merge = 1;                                    ///< patches joined along each side before the projector
   std::int64_t output = 0;                                   ///< width that the projector gives
   std::int64_t deepstack = 0;                                ///< further projectors into early decoder layers
+  std::int64_t head_dim = 0;                                 ///< 0: hidden / heads
+  std::int64_t convolution = 0;                              ///< kernel of an audio tower's depthwise convolution
+  std::vector<std::int64_t> subsampling;                     ///< channels of an audio tower's input convolutions
   Known<std::int64_t> parameters;                            ///< when published or counted in headers
 };
 
@@ -128,10 +131,14 @@ struct Architecture {
   bool attention_gate = false;  ///< Qwen3-Next, Qwen3.5: the query projection is twice as wide
   bool sinks = false;           ///< gpt-oss: one value for each query head
   QueryKeyNorm query_key_norm = QueryKeyNorm::none;
-  int norms_per_layer = 2;            ///< of the hidden width, those of the experts' path included
-  bool norm_bias = false;             ///< LayerNorm with weight and bias
-  bool wide_residual_fp32 = false;    ///< the family keeps its residual stream in fp32 by itself
-  std::int64_t residual_streams = 1;  ///< hyper-connections (DeepSeek-V4: 4)
+  int norms_per_layer = 2;          ///< of the hidden width, those of the experts' path included
+  bool norm_bias = false;           ///< LayerNorm with weight and bias
+  bool wide_residual_fp32 = false;  ///< the family keeps its residual stream in fp32 by itself
+  bool shared_layers_keep_key_value =
+      false;                           ///< Gemma-4's files hold K and V also of layers that reuse those of others
+  std::int64_t short_convolution = 0;  ///< LFM2: kernel width in tokens
+  std::int64_t learned_positions = 0;  ///< GPT-2: a table of so many embeddings; 0: rotary positions
+  std::int64_t residual_streams = 1;   ///< hyper-connections (DeepSeek-V4: 4)
 
   [[nodiscard]] std::int64_t count_layers(Mixer mixer) const;
   [[nodiscard]] std::int64_t count_attention_layers() const;
@@ -141,7 +148,8 @@ struct Architecture {
 struct ModelQuantization {
   std::string method;  ///< "bitsandbytes", "awq", "gptq", "fp8", "compressed-tensors", "modelopt", "mxfp4", "gguf"
   std::string format;  ///< "nf4", "int8", "int4", "fp8", "nvfp4", "mxfp4" … or the method where it does not tell
-  Known<double> bits;  ///< stored per weight of a quantised matrix
+  Known<std::int64_t> weight_bits;  ///< of a weight alone: 4, 8
+  Known<double> bits;               ///< stored for each weight, scales included: 4.127, 4.5
   Known<std::int64_t> group;        ///< weights that share a scale
   Known<bool> double_quantization;  ///< bitsandbytes
   Known<std::string> compute_dtype;
@@ -161,9 +169,9 @@ enum class ModelPart { embedding, attention, linear_mixer, mlp, experts, router,
 struct TensorTotals {
   std::int64_t tensors = 0;
   std::int64_t files = 0;
-  Bytes bytes;                                 ///< of all tensors
-  Bytes file_bytes;                            ///< of all files, headers included
-  std::map<std::string, DtypeTotal> by_dtype;  ///< "BF16", "F8_E4M3", "U8", "Q4_K" …
+  Bytes bytes;                                              ///< of all tensors
+  Bytes file_bytes;                                         ///< of all files, headers included
+  std::map<std::string, DtypeTotal, std::less<>> by_dtype;  ///< "BF16", "F8_E4M3", "U8", "Q4_K" …
   std::map<ModelPart, DtypeTotal> by_part;
   Bytes largest_tensor, largest_file;
   std::string largest_tensor_name;
@@ -198,17 +206,14 @@ struct Model {
 };
 
 /// Reads a directory (config.json, *.safetensors with or without an index, adapter_config.json, *.gguf), one such file,
-/// or the root of a model in a Hugging Face cache (models--org--name). Weights are not read, only their headers.
-/// Errors: not_found, malformed (no model in it, or nothing of it could be read).
+/// or a model of a Hugging Face cache (models--org--name, with or without snapshots/…). Of weights only the headers are
+/// read. What is there and cannot be read makes its part unknown. Errors: not_found (no model there), malformed (a
+/// weight file that was named itself, or nothing could be read).
 [[nodiscard]] Result<Model> read_model(const Root& root, std::string_view path);
 
-/// Where a name such as "Qwen/Qwen3-8B" lies in the Hugging Face cache: `cache` is the hub directory
-/// (hub_cache_directory). The snapshot that refs/main names, else the only one there. Errors: not_found.
-[[nodiscard]] Result<std::string> find_in_hub_cache(const Root& root, std::string_view cache, std::string_view name);
-
-/// $HF_HUB_CACHE, else $HF_HOME/hub, else $XDG_CACHE_HOME/huggingface/hub, else ~/.cache/huggingface/hub; empty when
-/// none of these variables is set.
-[[nodiscard]] std::string hub_cache_directory();
+/// What a person names on this machine: a path, or a name that lies in the Hugging Face cache ("Qwen/Qwen3-8B").
+/// Errors: as read_model; not_found for a name that lies nowhere (knowledge/models.yaml may know it).
+[[nodiscard]] Result<Model> find_model(const std::string& path_or_name);
 
 [[nodiscard]] std::string_view to_string(Mixer mixer);
 [[nodiscard]] std::string_view to_string(ModelPart part);
