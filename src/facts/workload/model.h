@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -164,6 +165,7 @@ struct DtypeTotal {
 
 /// The parts of a model by the names of its tensors.
 enum class ModelPart { embedding, attention, linear_mixer, mlp, experts, router, norm, head, tower, next_token, other };
+inline constexpr std::size_t k_model_parts = 11;
 
 /// What the headers of the weight files say, without reading any weights. Exact.
 struct TensorTotals {

@@ -62,7 +62,7 @@ void TensorSum::add_bytes(const StoredTensor& tensor) {
   totals_.bytes += Bytes{tensor.bytes};
   const auto found = totals_.by_dtype.find(tensor.dtype);
   add_to(found != totals_.by_dtype.end() ? found->second : totals_.by_dtype[printable(tensor.dtype, 40)], tensor);
-  add_to(totals_.by_part[part_of_tensor(tensor.name, decoder_layers_)], tensor);
+  add_to(by_part_.at(static_cast<std::size_t>(part_of_tensor(tensor.name, decoder_layers_))), tensor);
   if (tensor.bytes > totals_.largest_tensor.value) {
     totals_.largest_tensor = Bytes{tensor.bytes};
     totals_.largest_tensor_name = printable(tensor.name, 200);
@@ -101,6 +101,8 @@ void TensorSum::add_file(std::uint64_t size) {
 }
 
 TensorTotals TensorSum::finish() {
+  for (std::size_t i = 0; i < by_part_.size(); ++i)
+    if (by_part_[i].tensors > 0) totals_.by_part[static_cast<ModelPart>(i)] = by_part_[i];
   if (not_countable_.empty())
     totals_.parameters = as_read(std::int64_t{parameters_});
   else

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -59,6 +60,7 @@ class TensorSum {
   std::int64_t decoder_layers_;
   const Known<ModelQuantization>* quantization_;
   TensorTotals totals_;
+  std::array<DtypeTotal, k_model_parts> by_part_{};
   std::int64_t parameters_ = 0;
   std::string not_countable_;  ///< why parameters cannot be counted; empty: they can
 };

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "base/text.h"
 #include "facts/workload/safetensors.h"
@@ -80,6 +81,27 @@ class HeaderScanner {
     return false;
   }
 
+  bool take_text(std::string_view wanted) {
+    if (!text_.substr(at_).starts_with(wanted)) return false;
+    at_ += wanted.size();
+    return true;
+  }
+
+  enum class Field { dtype, shape, data_offsets, other, none };
+
+  /// The name of a field and its colon; written without blanks by every known writer.
+  Field read_field() {
+    if (take_text("\"dtype\":")) return Field::dtype;
+    if (take_text("\"shape\":")) return Field::shape;
+    if (take_text("\"data_offsets\":")) return Field::data_offsets;
+    std::string_view key;
+    if (!read_text(key) || !take(':')) return Field::none;
+    return key == "dtype"          ? Field::dtype
+           : key == "shape"        ? Field::shape
+           : key == "data_offsets" ? Field::data_offsets
+                                   : Field::other;
+  }
+
   std::optional<std::int64_t> read_number() {
     skip_blanks();
     std::int64_t number = 0;
@@ -137,26 +159,28 @@ class HeaderScanner {
     if (!take('{')) return "it is no object";
     bool has_type = false, has_shape = false, has_offsets = false;
     do {
-      std::string_view key;
-      if (!read_text(key) || !take(':')) return "a key must come here";
       const char* problem = nullptr;
-      if (key == "dtype") {
-        has_type = true;
-        if (!read_text(tensor.dtype)) problem = "its dtype is no text";
-      } else if (key == "shape") {
-        has_shape = true;
-        problem = read_shape(tensor);
-      } else if (key == "data_offsets") {
-        has_offsets = true;
-        problem = read_offsets(tensor);
-      } else {
-        return "it has a field that is none of dtype, shape and data_offsets";
+      switch (read_field()) {
+        case Field::dtype:
+          has_type = true;
+          if (!read_text(tensor.dtype)) problem = "its dtype is no text";
+          break;
+        case Field::shape:
+          has_shape = true;
+          problem = read_shape(tensor);
+          break;
+        case Field::data_offsets:
+          has_offsets = true;
+          problem = read_offsets(tensor);
+          break;
+        case Field::other: return "it has a field that is none of dtype, shape and data_offsets";
+        case Field::none: return "a key must come here";
       }
       if (problem != nullptr) return problem;
     } while (take(','));
     if (!take('}')) return "it does not end";
     if (!has_type || !has_shape || !has_offsets) return "dtype, shape or data_offsets is missing";
-    const int bits = bits_of_dtype(tensor.dtype);
+    const int bits = remembered_bits(tensor.dtype);
     std::int64_t expected = 0;
     constexpr std::int64_t k_bits_of_byte = 8;
     // A type of the future: its bytes stand; an element has at least one bit.
@@ -167,7 +191,22 @@ class HeaderScanner {
     return (expected + 7) / 8 == tensor.bytes ? nullptr : "its shape and dtype do not fit its offsets";
   }
 
+  /// Types come in runs, or weights and scales in turn.
+  int remembered_bits(std::string_view dtype) {
+    if (dtype != known_dtype_) {
+      std::swap(known_dtype_, other_dtype_);
+      std::swap(known_bits_, other_bits_);
+      if (dtype != known_dtype_) {
+        known_dtype_ = dtype;
+        known_bits_ = bits_of_dtype(dtype);
+      }
+    }
+    return known_bits_;
+  }
+
   std::string_view text_;
+  std::string_view known_dtype_, other_dtype_;
+  int known_bits_ = 0, other_bits_ = 0;
   std::uint64_t data_size_;
   std::uint64_t seen_ = 0;  ///< bytes of the tensors so far
   std::size_t at_ = 0;

@@ -9,46 +9,122 @@ namespace sparkops::facts {
 
 namespace {
 
-template <std::size_t count>
-bool is_one_of(std::string_view word, const std::array<std::string_view, count>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
+/// What a word between the dots of a name tells.
+enum class Word {
+  nothing,
+  tower,
+  tower_at_start,  ///< GGUF's "v"
+  embedding,
+  head_at_start,
+  next_token,
+  layers,  ///< a number comes next
+  attention,
+  linear_mixer,
+  mixer,  ///< Nemotron-H calls every block so: what stands below decides
+  mlp,
+  experts,
+  gate,  ///< the router, below an mlp
+  router,
+};
 
-constexpr std::array<std::string_view, 15> k_tower = {"visual",
-                                                      "vision_tower",
-                                                      "vision_model",
-                                                      "vision_embedder",
-                                                      "audio_tower",
-                                                      "audio_model",
-                                                      "sound_encoder",
-                                                      "embed_vision",
-                                                      "embed_audio",
-                                                      "multi_modal_projector",
-                                                      "mm_projector",
-                                                      "vision_encoder",
-                                                      "vision_projection",
-                                                      "mlp1",
-                                                      "v"};
-constexpr std::array<std::string_view, 10> k_embedding = {"embed_tokens",
-                                                          "wte",
-                                                          "wpe",
-                                                          "tok_embeddings",
-                                                          "word_embeddings",
-                                                          "embed_in",
-                                                          "token_embd",
-                                                          "embed_tokens_per_layer",
-                                                          "embeddings",
-                                                          "per_layer_token_embd"};
-constexpr std::array<std::string_view, 4> k_head = {"lm_head", "output", "embed_out", "output_layer"};
-constexpr std::array<std::string_view, 6> k_next_token = {"mtp", "eh_proj", "enorm", "hnorm", "shared_head", "nextn"};
-constexpr std::array<std::string_view, 4> k_attention = {"self_attn", "attention", "attn", "self_attention"};
-constexpr std::array<std::string_view, 7> k_attention_matrix = {"q_proj",   "k_proj", "v_proj",     "o_proj",
-                                                                "qkv_proj", "attn_q", "attn_output"};
-constexpr std::array<std::string_view, 5> k_linear = {"linear_attn", "mamba", "conv", "short_conv", "mixer"};
-constexpr std::array<std::string_view, 7> k_mlp = {
-    "mlp", "feed_forward", "ffn", "shared_mlp", "shared_experts", "shared_expert", "shared_expert_gate"};
-constexpr std::array<std::string_view, 5> k_mlp_matrix = {"up_proj", "down_proj", "gate_proj", "fc1_latent_proj",
-                                                          "fc2_latent_proj"};
+struct Row {
+  std::string_view text;
+  Word word;
+};
+
+/// Sorted, so that a word is found by its first letters.
+constexpr std::array k_words = {
+    Row{"attention", Word::attention},
+    Row{"attn", Word::attention},
+    Row{"audio_model", Word::tower},
+    Row{"audio_tower", Word::tower},
+    Row{"block_sparse_moe", Word::mlp},
+    Row{"conv", Word::linear_mixer},
+    Row{"down_proj", Word::mlp},
+    Row{"e_score_correction_bias", Word::router},
+    Row{"eh_proj", Word::next_token},
+    Row{"embed_audio", Word::tower},
+    Row{"embed_in", Word::embedding},
+    Row{"embed_out", Word::head_at_start},
+    Row{"embed_tokens", Word::embedding},
+    Row{"embed_tokens_per_layer", Word::embedding},
+    Row{"embed_vision", Word::tower},
+    Row{"embeddings", Word::embedding},
+    Row{"enorm", Word::next_token},
+    Row{"experts", Word::experts},
+    Row{"fc1_latent_proj", Word::mlp},
+    Row{"fc2_latent_proj", Word::mlp},
+    Row{"feed_forward", Word::mlp},
+    Row{"ffn", Word::mlp},
+    Row{"gate", Word::gate},
+    Row{"gate_proj", Word::mlp},
+    Row{"h", Word::layers},
+    Row{"hnorm", Word::next_token},
+    Row{"k_proj", Word::attention},
+    Row{"layers", Word::layers},
+    Row{"linear_attn", Word::linear_mixer},
+    Row{"lm_head", Word::head_at_start},
+    Row{"mamba", Word::linear_mixer},
+    Row{"mixer", Word::mixer},
+    Row{"mlp", Word::mlp},
+    Row{"mlp1", Word::tower},
+    Row{"mm_projector", Word::tower},
+    Row{"moe", Word::mlp},
+    Row{"mtp", Word::next_token},
+    Row{"multi_modal_projector", Word::tower},
+    Row{"o_proj", Word::attention},
+    Row{"output", Word::head_at_start},
+    Row{"output_layer", Word::head_at_start},
+    Row{"per_layer_token_embd", Word::embedding},
+    Row{"q_proj", Word::attention},
+    Row{"qkv_proj", Word::attention},
+    Row{"router", Word::router},
+    Row{"self_attention", Word::attention},
+    Row{"self_attn", Word::attention},
+    Row{"shared_expert", Word::mlp},
+    Row{"shared_expert_gate", Word::mlp},
+    Row{"shared_experts", Word::mlp},
+    Row{"shared_head", Word::next_token},
+    Row{"shared_mlp", Word::mlp},
+    Row{"short_conv", Word::linear_mixer},
+    Row{"sound_encoder", Word::tower},
+    Row{"tok_embeddings", Word::embedding},
+    Row{"token_embd", Word::embedding},
+    Row{"up_proj", Word::mlp},
+    Row{"v", Word::tower_at_start},
+    Row{"v_proj", Word::attention},
+    Row{"vision_embedder", Word::tower},
+    Row{"vision_encoder", Word::tower},
+    Row{"vision_model", Word::tower},
+    Row{"vision_projection", Word::tower},
+    Row{"vision_tower", Word::tower},
+    Row{"visual", Word::tower},
+    Row{"word_embeddings", Word::embedding},
+    Row{"wpe", Word::embedding},
+    Row{"wte", Word::embedding},
+};
+static_assert(std::is_sorted(k_words.begin(), k_words.end(),
+                             [](const Row& a, const Row& b) { return a.text < b.text; }));
+
+/// Where the words with each first letter begin. A checkpoint has a hundred thousand names of ten words each.
+constexpr std::size_t k_letters = 256;
+constexpr std::array<std::uint8_t, k_letters + 1> k_first = [] {
+  std::array<std::uint8_t, k_letters + 1> first{};
+  for (std::size_t letter = 0; letter <= k_letters; ++letter) {
+    std::size_t at = 0;
+    while (at < k_words.size() && static_cast<unsigned char>(k_words[at].text[0]) < letter) ++at;
+    first[letter] = static_cast<std::uint8_t>(at);
+  }
+  return first;
+}();
+
+Word meaning_of(std::string_view word) {
+  if (word.empty()) return Word::nothing;
+  const auto letter = static_cast<unsigned char>(word[0]);
+  for (std::size_t i = k_first[letter]; i < k_first[letter + std::size_t{1}]; ++i)
+    if (k_words[i].text == word) return k_words[i].word;
+  return Word::nothing;
+}
 
 /// The words of a name between its dots, looked at one after the other.
 struct Words {
@@ -60,10 +136,6 @@ struct Words {
     return word;
   }
 };
-
-bool is_number(std::string_view word) {
-  return !word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos;
-}
 
 /// GGUF writes "blk.3.ffn_gate_exps.weight": what transformers says in two words stands in one.
 ModelPart part_of_gguf_word(std::string_view word) {
@@ -77,64 +149,61 @@ ModelPart part_of_gguf_word(std::string_view word) {
   return ModelPart::other;
 }
 
-bool is_norm_word(std::string_view word) {
-  return word.find("norm") != std::string_view::npos || word.starts_with("ln_");
+bool is_norm(std::string_view word) {
+  return word.starts_with("ln_") || word.find("norm") != std::string_view::npos;
 }
 
-/// What was seen so far, the more telling overriding the less.
-class Classifier {
- public:
-  void see(std::string_view word) {
-    if (part_ == ModelPart::experts) return;  // nothing below changes that, but an MTP block may stand above
-    if (word == "experts") return settle(ModelPart::experts);
-    if (word == "router" || (word == "gate" && inside_mlp_)) return settle(ModelPart::router);
-    if (word == "e_score_correction_bias") return settle(ModelPart::router);
-    if (is_one_of(word, k_attention_matrix)) return settle(ModelPart::attention);
-    if (is_one_of(word, k_mlp_matrix)) return settle(ModelPart::mlp);
-    if (is_one_of(word, k_mlp) || word == "block_sparse_moe" || word == "moe") {
-      inside_mlp_ = true;
-      return settle(ModelPart::mlp);
-    }
-    if (is_one_of(word, k_linear)) {
-      inside_mlp_ = word == "mixer";
-      return settle(ModelPart::linear_mixer);
-    }
-    if (is_one_of(word, k_attention)) return settle(ModelPart::attention);
-    if (is_norm_word(word) && part_ == ModelPart::other) settle(ModelPart::norm);
-  }
-  [[nodiscard]] ModelPart part() const { return part_; }
-
- private:
-  void settle(ModelPart part) { part_ = part; }
-  ModelPart part_ = ModelPart::other;
-  bool inside_mlp_ = false;
-};
+bool is_layer_behind(std::string_view number, std::int64_t decoder_layers) {
+  const auto layer = parse_integer(number);
+  return layer && decoder_layers > 0 && *layer >= decoder_layers;
+}
 
 }  // namespace
 
 ModelPart part_of_tensor(std::string_view name, std::int64_t decoder_layers) {
   Words words{name};
-  Classifier classifier;
-  bool first = true, after_layers = false;
-  while (!words.rest.empty()) {
+  ModelPart part = ModelPart::other;
+  bool inside_mlp = false;
+  for (bool first = true; !words.rest.empty(); first = false) {
     const std::string_view word = words.next();
     if (first && word == "blk") {
       (void)words.next();
       return part_of_gguf_word(words.next());
     }
-    if (is_one_of(word, k_next_token)) return ModelPart::next_token;
-    if (is_one_of(word, k_tower) && (word.size() > 1 || first)) return ModelPart::tower;
-    if (after_layers && decoder_layers > 0 && is_number(word)) {
-      const auto layer = parse_integer(word);
-      if (layer && *layer >= decoder_layers) return ModelPart::next_token;
+    switch (meaning_of(word)) {
+      case Word::tower: return ModelPart::tower;
+      case Word::tower_at_start:
+        if (first) return ModelPart::tower;
+        break;
+      case Word::embedding: return ModelPart::embedding;
+      case Word::head_at_start:
+        if (first) return ModelPart::head;
+        break;
+      case Word::next_token: return ModelPart::next_token;
+      case Word::layers:
+        if (is_layer_behind(words.next(), decoder_layers)) return ModelPart::next_token;
+        break;
+      case Word::experts: return ModelPart::experts;
+      case Word::router: return ModelPart::router;
+      case Word::gate:
+        if (inside_mlp) return ModelPart::router;
+        break;
+      case Word::attention: part = ModelPart::attention; break;
+      case Word::linear_mixer: part = ModelPart::linear_mixer; break;
+      case Word::mixer:
+        part = ModelPart::linear_mixer;
+        inside_mlp = true;
+        break;
+      case Word::mlp:
+        part = ModelPart::mlp;
+        inside_mlp = true;
+        break;
+      case Word::nothing:
+        if (part == ModelPart::other && is_norm(word)) part = ModelPart::norm;
+        break;
     }
-    after_layers = word == "layers" || word == "h";
-    if (is_one_of(word, k_embedding)) return ModelPart::embedding;
-    if (first && is_one_of(word, k_head)) return ModelPart::head;
-    classifier.see(word);
-    first = false;
   }
-  return classifier.part();
+  return part;
 }
 
 bool is_quantization_helper(std::string_view name) {
@@ -143,7 +212,8 @@ bool is_quantization_helper(std::string_view name) {
   constexpr std::array<std::string_view, 12> k_exact = {
       "qzeros", "scales",       "g_idx",         "absmax",           "quant_map",         "SCB",
       "zeros",  "weight_shape", "nested_absmax", "nested_quant_map", "weight_zero_point", "weight_g_idx"};
-  if (is_one_of(last, k_exact)) return true;
+  if (last == "weight" || last == "bias") return false;
+  if (std::find(k_exact.begin(), k_exact.end(), last) != k_exact.end()) return true;
   return last.find("_scale") != std::string_view::npos || last.starts_with("quant_state") ||
          last.ends_with("weight_format");
 }
