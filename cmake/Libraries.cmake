@@ -21,3 +21,11 @@ add_library(tomlplusplus_headers INTERFACE)
 target_include_directories(tomlplusplus_headers SYSTEM INTERFACE ${TOMLPLUSPLUS_INCLUDE})
 target_compile_definitions(tomlplusplus_headers INTERFACE TOML_HEADER_ONLY=1)
 add_library(tomlplusplus::tomlplusplus ALIAS tomlplusplus_headers)
+
+# Wheels are zip archives.
+find_library(ZLIB_ARCHIVE NAMES libz.a REQUIRED)
+find_path(ZLIB_INCLUDE zlib.h REQUIRED)
+add_library(zlib_static STATIC IMPORTED)
+set_target_properties(zlib_static PROPERTIES
+  IMPORTED_LOCATION ${ZLIB_ARCHIVE}
+  INTERFACE_INCLUDE_DIRECTORIES ${ZLIB_INCLUDE})
