@@ -83,6 +83,7 @@ inline constexpr OptionSpec k_verbose_option{"--verbose", "", "show evidence wit
 [[nodiscard]] CommandSpec status_command();
 [[nodiscard]] CommandSpec preflight_command();
 [[nodiscard]] CommandSpec explain_command();
+[[nodiscard]] CommandSpec inspect_command();
 [[nodiscard]] CommandSpec capture_command();
 
 /// `message` on stderr in the form "sparkops: <message>", and the code.

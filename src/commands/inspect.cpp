@@ -1,3 +1,5 @@
+#include "views/inspect.h"
+
 #include <unistd.h>
 
 #include <filesystem>
@@ -10,7 +12,6 @@
 #include "facts/software/cuda_runtimes.h"
 #include "facts/software/inspected_file.h"
 #include "verdicts/sm121_code.h"
-#include "views/inspect.h"
 
 namespace sparkops::commands {
 
@@ -21,7 +22,7 @@ std::string path_in(const Root& root, const std::string& path) {
   if (!root.is_live()) return path;
   std::error_code error;
   const std::filesystem::path absolute = std::filesystem::absolute(path, error);
-  return error ? path : absolute.string();
+  return error ? path : absolute.lexically_normal().string();
 }
 
 /// The CUDA of the loaded driver, by its version: asking NVML would cost more than the whole listing.
@@ -36,7 +37,8 @@ Known<int> driver_cuda(const Root& root) {
   return Known<int>(static_cast<int>(1000 * *major + 10 * *minor), cuda.provenance());
 }
 
-ExitCode inspect_code(const Root& root, const std::shared_ptr<const RandomAccessFile>& file, const Arguments& arguments) {
+ExitCode inspect_code(const Root& root, const std::shared_ptr<const RandomAccessFile>& file,
+                      const Arguments& arguments) {
   const auto objects = arguments.has("--verbose") ? facts::ObjectList::every_object : facts::ObjectList::groups_only;
   const auto inspection = facts::inspect_file(file, objects);
   if (!inspection) {
@@ -45,9 +47,9 @@ ExitCode inspect_code(const Root& root, const std::shared_ptr<const RandomAccess
   }
   views::InspectedCode inspected{*inspection, {}, driver_cuda(root)};
   const bool is_archive = inspection->file.kind == facts::InspectedKind::archive;
-  if (!is_archive) inspected.code.push_back(verdicts::judge_sm121_code(inspection->file.code, inspected.driver_cuda));
+  if (!is_archive) inspected.code.push_back(verdicts::judge_inspected(inspection->file, inspected.driver_cuda));
   for (const facts::InspectedFile& member : inspection->members)
-    inspected.code.push_back(verdicts::judge_sm121_code(member.code, inspected.driver_cuda));
+    inspected.code.push_back(verdicts::judge_inspected(member, inspected.driver_cuda));
   return write_output(arguments.has("--json")
                           ? views::inspect_json(inspected)
                           : views::inspect_text(inspected, views::style_for_descriptor(STDOUT_FILENO)));
@@ -74,7 +76,8 @@ CommandSpec inspect_command() {
       .summary = "a library, cubin, fat binary or wheel: what it needs, for which GPUs its code was built",
       .description =
           "Reads headers only, also of a library of two gigabytes, and leaves the page cache as it was. Of a shared "
-          "library: soname, what it needs, search paths, and every group of CUDA code objects with whether it runs on a "
+          "library: soname, what it needs, search paths, and every group of CUDA code objects with whether it runs on "
+          "a "
           "GB10 (compute capability 12.1): as machine code, compiled by the driver from PTX at the first start, or not "
           "at all. Of a wheel or other zip archive: the same for each library inside, without unpacking it to disk. "
           "--verbose lists every single code object.",
@@ -82,9 +85,11 @@ CommandSpec inspect_command() {
       .positional_help = "a library (.so), program, cubin, fat binary, PTX text, or wheel",
       .positional_max = 1,
       .takes_command = false,
-      .options = {k_root_option, k_json_option,
+      .options = {k_root_option,
+                  k_json_option,
                   {"--verbose", "", "list every single code object", OptionSpec::Takes::nothing, false}},
-      .examples = {"sparkops inspect libcublasLt.so.13", "sparkops inspect --json bitsandbytes-0.49.2-py3-none-any.whl"},
+      .examples = {"sparkops inspect libcublasLt.so.13",
+                   "sparkops inspect --json bitsandbytes-0.49.2-py3-none-any.whl"},
       .run = run_inspect,
   };
 }

@@ -44,7 +44,8 @@ bool ptx_fits(const CodeTarget& target) {
   return false;
 }
 
-/// Blackwell's conversions to and from e2m1x2 exist for the exact architecture and for its family, not for the plain one.
+/// Blackwell's conversions to and from e2m1x2 exist for the exact architecture and for its family, not for the plain
+/// one.
 bool may_convert_fp4(const CodeTarget& target) {
   return (target.arch == k_arch && target.variant == ArchVariant::specific) ||
          (target.arch >= k_first_of_major && target.arch <= k_arch && target.variant == ArchVariant::family);
@@ -61,8 +62,7 @@ std::string sentence_of(const Sm121Code& code) {
     case RunsOn::by_compiling:
       return "holds no machine code for it; the driver compiles its PTX (" + join(code.compiled, ", ") +
              ") at the first start";
-    case RunsOn::needs_newer_driver:
-      return "holds only PTX that needs a newer driver: " + join(code.newer_ptx, ", ");
+    case RunsOn::needs_newer_driver: return "holds only PTX that needs a newer driver: " + join(code.newer_ptx, ", ");
     case RunsOn::untold: return "does not tell for which variant of sm_120 it was compiled";
     case RunsOn::not_at_all: return "does not run: built for " + join(code.others, ", ");
   }
@@ -88,7 +88,8 @@ Known<int> cuda_of_ptx(int isa_major, int isa_minor) {
   if (isa_major == 9) return as_knowledge(13 * k_major + isa_minor * k_minor, k_date);
   if (isa_major == 7) return as_knowledge(11 * k_major + isa_minor * k_minor, k_date);
   // 8.5 came with CUDA 12.5 and served 12.6 as well; 8.6 came with 12.7.
-  if (isa_major == 8) return as_knowledge(12 * k_major + (isa_minor <= 5 ? isa_minor : isa_minor + 1) * k_minor, k_date);
+  if (isa_major == 8)
+    return as_knowledge(12 * k_major + (isa_minor <= 5 ? isa_minor : isa_minor + 1) * k_minor, k_date);
   if (isa_major < 7 && isa_major > 0) return as_knowledge(10 * k_major, k_date);
   return unknown(fmt::format("no CUDA release is known for PTX ISA {}.{}", isa_major, isa_minor));
 }
@@ -111,9 +112,9 @@ RunsOn runs_on_sm121(const CodeTarget& target, int isa_major, int isa_minor, con
 }
 
 Sm121Code judge_sm121_code(const facts::FatBinary& code, const Known<int>& driver_cuda) {
-  const bool linked_code_exists = std::any_of(code.groups.begin(), code.groups.end(), [](const facts::CodeGroup& group) {
-    return group.section != k_unlinked_section && group.count > group.stubs;
-  });
+  const bool linked_code_exists = std::any_of(
+      code.groups.begin(), code.groups.end(),
+      [](const facts::CodeGroup& group) { return group.section != k_unlinked_section && group.count > group.stubs; });
   std::set<std::string> native, compiled, others, newer, fp4;
   bool untold = false;
   Sm121Code verdict;
@@ -127,7 +128,8 @@ Sm121Code judge_sm121_code(const facts::FatBinary& code, const Known<int>& drive
     if (runs == RunsOn::not_at_all) others.insert(name);
     if (runs == RunsOn::untold) untold = true;
     if (runs == RunsOn::needs_newer_driver)
-      newer.insert(fmt::format("{} (CUDA {})", name, cuda_version_text(cuda_of_ptx(group.isa_major, group.isa_minor).value_or(0))));
+      newer.insert(fmt::format("{} (CUDA {})", name,
+                               cuda_version_text(cuda_of_ptx(group.isa_major, group.isa_minor).value_or(0))));
     const bool runs_somehow = runs == RunsOn::natively || runs == RunsOn::by_compiling;
     if (runs_somehow && may_convert_fp4(group.target)) fp4.insert(name);
   }
@@ -145,6 +147,16 @@ Sm121Code judge_sm121_code(const facts::FatBinary& code, const Known<int>& drive
   else if (!newer.empty())
     verdict.best = RunsOn::needs_newer_driver;
   verdict.sentence = sentence_of(verdict);
+  return verdict;
+}
+
+Sm121Code judge_inspected(const facts::InspectedFile& file, const Known<int>& driver_cuda) {
+  Sm121Code verdict = judge_sm121_code(file.code, driver_cuda);
+  verdict.loadable =
+      file.kind != facts::InspectedKind::library || !file.image || file.image->machine == facts::ElfMachine::aarch64;
+  if (!verdict.loadable)
+    verdict.sentence = "cannot be loaded: it is for " + to_string(file.image->machine) +
+                       (verdict.has_code ? "; its device code " + verdict.sentence : "");
   return verdict;
 }
 

@@ -32,7 +32,8 @@ Json elf_json(const facts::InspectedFile& file) {
   json["runpath"] = image.runpath ? Json(printable(*image.runpath)) : Json(nullptr);
   json["needed_versions"] = Json::array();
   for (const facts::ElfVersion& version : image.needed_versions)
-    json["needed_versions"].push_back({{"library", printable(version.library)}, {"version", printable(version.version)}});
+    json["needed_versions"].push_back(
+        {{"library", printable(version.library)}, {"version", printable(version.version)}});
   json["exported_symbols"] = file.exported;
   json["undefined_symbols"] = file.undefined;
   return json;
@@ -89,7 +90,8 @@ Json file_json(const facts::InspectedFile& file, const verdicts::Sm121Code& verd
   json["kind"] = std::string(kind_word(file.kind));
   if (file.image) json["elf"] = elf_json(file);
   json["code"] = code_json(file, driver_cuda);
-  json["sm121"] = {{"runs", verdict.has_code ? Json(std::string(to_string(verdict.best))) : Json(nullptr)},
+  json["sm121"] = {{"loadable", verdict.loadable},
+                   {"runs", verdict.has_code ? Json(std::string(to_string(verdict.best))) : Json(nullptr)},
                    {"sentence", verdict.sentence},
                    {"native", verdict.native},
                    {"compiled", verdict.compiled},
@@ -136,10 +138,11 @@ std::string isa_text(int isa_major, int isa_minor) {
 std::string inspect_json(const InspectedCode& inspected) {
   const facts::Inspection& inspection = inspected.inspection;
   Json json = {{"schema", "sparkops.inspect/1"}};
-  store::ObjectWriter(json).write("driver_cuda", inspected.driver_cuda.known()
-                                                     ? Known<std::string>(verdicts::cuda_version_text(*inspected.driver_cuda),
-                                                                          inspected.driver_cuda.provenance())
-                                                     : Known<std::string>(inspected.driver_cuda.as_unknown()));
+  store::ObjectWriter(json).write(
+      "driver_cuda",
+      inspected.driver_cuda.known()
+          ? Known<std::string>(verdicts::cuda_version_text(*inspected.driver_cuda), inspected.driver_cuda.provenance())
+          : Known<std::string>(inspected.driver_cuda.as_unknown()));
   if (inspection.file.kind != facts::InspectedKind::archive) {
     json["file"] = file_json(inspection.file, inspected.code.at(0), inspected.driver_cuda);
   } else {

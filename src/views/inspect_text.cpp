@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/quantities.h"
 #include "base/text.h"
 #include "views/inspect.h"
 #include "views/inspect_words.h"
@@ -32,7 +33,8 @@ std::string elf_fields(const facts::ElfImage& image, const InspectedFile& file, 
   if (image.rpath) text += field("rpath", *image.rpath, style);
   if (image.runpath) text += field("runpath", *image.runpath, style);
   if (image.is_dynamic)
-    text += field("symbols", fmt::format("{} for others, {} that others must define", file.exported, file.undefined), style);
+    text += field("symbols", fmt::format("{} for others, {} that others must define", file.exported, file.undefined),
+                  style);
   return text;
 }
 
@@ -43,7 +45,7 @@ std::string runs_text(const CodeGroup& group, const Known<int>& driver_cuda) {
     case verdicts::RunsOn::natively: return "yes";
     case verdicts::RunsOn::by_compiling: {
       const auto cuda = verdicts::cuda_of_ptx(group.isa_major, group.isa_minor);
-      return cuda ? fmt::format("compiled, from CUDA {}", verdicts::cuda_version_text(*cuda)) : "compiled at first start";
+      return cuda ? fmt::format("JIT, CUDA {}+", verdicts::cuda_version_text(*cuda)) : "JIT";
     }
     case verdicts::RunsOn::needs_newer_driver: return "needs a newer driver";
     case verdicts::RunsOn::not_at_all: return "no";
@@ -61,10 +63,10 @@ std::string code_table(const facts::FatBinary& code, const Known<int>& driver_cu
       section = group.section;
       text += fmt::format("  in {}\n", printable(section, 60));
     }
-    text += fmt::format("  {:<14} {:<6} {:>5} {:>6} {:>10} {:>10}  {}\n", to_string(group.target),
-                        kind_word(group.target.kind), isa_text(group.isa_major, group.isa_minor), group.count,
-                        size_text(group.stored_bytes), size_text(group.uncompressed_bytes),
-                        runs_text(group, driver_cuda));
+    text +=
+        fmt::format("  {:<14} {:<6} {:>5} {:>6} {:>10} {:>10}  {}\n", to_string(group.target),
+                    kind_word(group.target.kind), isa_text(group.isa_major, group.isa_minor), group.count,
+                    size_text(group.stored_bytes), size_text(group.uncompressed_bytes), runs_text(group, driver_cuda));
   }
   return text;
 }
@@ -74,8 +76,10 @@ std::string object_list(const std::vector<facts::CodeObject>& objects) {
   for (const facts::CodeObject& object : objects)
     text += fmt::format("  {:>12}  {:<14} {:<9} {:>10} {:>10}\n", object.offset, to_string(object.target),
                         compression_word(object.compression), object.stored_bytes, object.uncompressed_bytes);
-  return text.empty() ? text : fmt::format("  {:>12}  {:<14} {:<9} {:>10} {:>10}\n", "offset", "target", "packed",
-                                           "stored", "unpacked") + text;
+  return text.empty() ? text
+                      : fmt::format("  {:>12}  {:<14} {:<9} {:>10} {:>10}\n", "offset", "target", "packed", "stored",
+                                    "unpacked") +
+                            text;
 }
 
 std::string code_part(const InspectedFile& file, const verdicts::Sm121Code& verdict, const Known<int>& driver_cuda,
@@ -83,28 +87,37 @@ std::string code_part(const InspectedFile& file, const verdicts::Sm121Code& verd
   const facts::FatBinary& code = file.code;
   std::string text;
   if (code.has_code()) {
-    text += field("code", fmt::format("{} objects{}", code.objects,
-                                      code.containers == 0 ? "" : fmt::format(" in {} containers", code.containers)), style);
+    text += field("code",
+                  fmt::format("{} objects{}", code.objects,
+                              code.containers == 0 ? "" : fmt::format(" in {} containers", code.containers)),
+                  style);
     text += code_table(code, driver_cuda);
   }
   text += object_list(file.objects);
   for (const std::string& problem : code.problems) text += field("malformed", problem, style);
-  const Color color = verdict.best == verdicts::RunsOn::natively ? Color::green
-                      : !verdict.has_code                       ? Color::plain
-                                                                : Color::yellow;
-  return text + colored(wrap(fmt::format("  {:<{}}", "on GB10", k_label_columns), verdict.sentence, style.width), color, style) + "\n";
+  const Color color = verdict.loadable && verdict.best == verdicts::RunsOn::natively ? Color::green
+                      : verdict.loadable && !verdict.has_code                        ? Color::plain
+                                                                                     : Color::yellow;
+  return text +
+         colored(wrap(fmt::format("  {:<{}}", "on GB10", k_label_columns), verdict.sentence, style.width), color,
+                 style) +
+         "\n";
 }
 
 std::string title_of(const InspectedFile& file) {
   const std::string name = printable(file.name, k_name_bytes);
-  if (!file.image) return fmt::format("{}: {}, {}", name, file.kind == InspectedKind::archive ? "archive" : "device code", size_text(file.size));
-  return fmt::format("{}: {}-bit ELF for {}, {}", name, file.image->bits, to_string(file.image->machine), size_text(file.size));
+  if (!file.image)
+    return fmt::format("{}: {}, {}", name, file.kind == InspectedKind::archive ? "archive" : "device code",
+                       size_text(file.size));
+  return fmt::format("{}: {}-bit ELF for {}, {}", name, file.image->bits, to_string(file.image->machine),
+                     size_text(file.size));
 }
 
 std::string file_text(const InspectedFile& file, const verdicts::Sm121Code& verdict, const Known<int>& driver_cuda,
                       const TextStyle& style) {
   if (!file.problem.empty())
-    return wrap("", printable(file.name, k_name_bytes) + ": could not be read (" + file.problem + ")", style.width) + "\n";
+    return wrap("", printable(file.name, k_name_bytes) + ": could not be read (" + file.problem + ")", style.width) +
+           "\n";
   std::string text = wrap("", title_of(file), style.width) + "\n";
   if (file.image) text += elf_fields(*file.image, file, style);
   return text + code_part(file, verdict, driver_cuda, style);
@@ -116,8 +129,11 @@ std::string inspect_text(const InspectedCode& inspected, const TextStyle& style)
   const facts::Inspection& inspection = inspected.inspection;
   if (inspection.file.kind != InspectedKind::archive)
     return file_text(inspection.file, inspected.code.at(0), inspected.driver_cuda, style);
-  std::string text = wrap("", fmt::format("{}, {} members, {} of them libraries or device code", title_of(inspection.file),
-                                          inspection.member_count, inspection.members.size()), style.width) + "\n";
+  std::string text = wrap("",
+                          fmt::format("{}, {} members, {} of them libraries or device code", title_of(inspection.file),
+                                      inspection.member_count, inspection.members.size()),
+                          style.width) +
+                     "\n";
   for (std::size_t i = 0; i < inspection.members.size(); ++i)
     text += "\n" + file_text(inspection.members[i], inspected.code.at(i), inspected.driver_cuda, style);
   return text;

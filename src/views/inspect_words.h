@@ -7,8 +7,8 @@
 
 namespace sparkops::views {
 
-[[nodiscard]] std::string_view kind_word(facts::InspectedKind kind);    ///< "library", "device-code", "archive"
-[[nodiscard]] std::string_view kind_word(facts::CodeKind kind);         ///< "ptx", "cubin", "lto-ir", "other"
+[[nodiscard]] std::string_view kind_word(facts::InspectedKind kind);  ///< "library", "device-code", "archive"
+[[nodiscard]] std::string_view kind_word(facts::CodeKind kind);       ///< "ptx", "cubin", "lto-ir", "other"
 [[nodiscard]] std::string_view compression_word(facts::CodeCompression compression);  ///< "none", "lz4", "zstandard"
 
 /// "9.1" for PTX, empty for other code.

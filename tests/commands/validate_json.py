@@ -6,10 +6,12 @@ Prints each violation and ends with a count; exit 1 when there is one."""
 import glob
 import json
 import os
+import struct
 import subprocess
 import sys
 import tempfile
 import warnings
+import zipfile
 
 try:
     import jsonschema
@@ -39,6 +41,26 @@ def run(program, arguments):
     return subprocess.run([program, *arguments], stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
 
 
+def fat_binary(folder):
+    """One container with one cubin for sm_120f, as nvcc writes its header."""
+    entry = struct.pack("<HHIQIIHHIIIQQQ", 2, 0x0101, 64, 4096, 0, 0, 8, 1, 120, 0, 0, 0x200011, 0, 0) + b"c" * 4096
+    path = os.path.join(folder, "x.fatbin")
+    with open(path, "wb") as file:
+        file.write(struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(entry)) + entry)
+    return path
+
+
+def wheel(folder, program):
+    """A library, device code and something that is neither, deflated."""
+    path = os.path.join(folder, "x.whl")
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(program, "x/libx.so")
+        archive.write(fat_binary(folder), "x/x.fatbin")
+        archive.writestr("x/broken.so", b"not a library")
+        archive.writestr("x/__init__.py", b"")
+    return path
+
+
 def main():
     program, schema_folder, machine_folder = sys.argv[1:4]
     schemas = load(schema_folder)
@@ -65,6 +87,12 @@ def main():
         for error in validator(schemas, "capture.schema.json").iter_errors(json.loads(captured.stdout)):
             violations += 1
             print(f"capture: {error.message[:300]}")
+        for path, options in ((program, []), (fat_binary(folder), ["--verbose"]), (wheel(folder, program), [])):
+            inspected = run(program, ["inspect", "--json", *options, path])
+            checked += 1
+            for error in validator(schemas, "inspect.schema.json").iter_errors(json.loads(inspected.stdout)):
+                violations += 1
+                print(f"inspect {os.path.basename(path)}: {error.message[:300]}")
         report = os.path.join(folder, "env-report.json")
         run(program, ["preflight", "--root", machines[0], "--report", report])
         with open(report, encoding="utf-8") as file:

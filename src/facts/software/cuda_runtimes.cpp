@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "base/text.h"
-#include "facts/software/elf_reading.h"
 
 namespace sparkops::facts {
 
@@ -38,17 +37,6 @@ std::string_view name_in(std::string_view path) {
 std::string_view version_in(std::string_view file_name) {
   const std::size_t at = file_name.find(".so.");
   return at == std::string_view::npos ? "" : file_name.substr(at + 4);
-}
-
-/// The name of the file behind links; the path's own where there are none.
-std::string name_behind_links(const Root& root, std::string path) {
-  constexpr int k_most_links = 8;
-  for (int i = 0; i < k_most_links; ++i) {
-    const auto target = root.read_link(path);
-    if (!target) break;
-    path = target->starts_with('/') ? *target : path.substr(0, path.rfind('/') + 1) + *target;
-  }
-  return std::string(name_in(path));
 }
 
 Known<int> major_of(std::string_view soname, std::string_view version) {
@@ -106,7 +94,7 @@ class Finder {
  private:
   /// Of several names for one file ("libcudart.so", "libcudart.so.13") in a directory the first is kept.
   void add(CudaLibrary library, CudaPlace place, const std::string& path) {
-    const std::string behind = name_behind_links(libraries_.root(), path);
+    const std::string behind = libraries_.file_name(path);
     const std::string directory = path.substr(0, path.rfind('/') + 1);
     if (!seen_.insert(directory + behind).second) return;
     const auto found = libraries_.at(path);
@@ -130,17 +118,6 @@ class Finder {
   std::vector<CudaLibraryFile> files_;
   std::set<std::string> seen_;
 };
-
-/// "12.9.86" of "release 12.9, V12.9.86".
-std::optional<std::string> version_behind_mark(std::string_view text) {
-  const std::size_t v = text.find(", V");
-  constexpr std::size_t k_near = 32;
-  if (v == std::string_view::npos || v > k_near) return std::nullopt;
-  text.remove_prefix(v + 3);
-  const std::string_view version = text.substr(0, text.find_first_not_of("0123456789."));
-  if (version.empty() || version.size() > k_near) return std::nullopt;
-  return std::string(version);
-}
 
 }  // namespace
 
@@ -178,30 +155,6 @@ std::vector<int> CudaRuntimes::majors(CudaLibrary library, CudaPlace place) cons
   return {majors.begin(), majors.end()};
 }
 
-Result<std::string> read_cuda_tool_version(const Root& root, const std::string& path) {
-  constexpr std::string_view k_mark = "Cuda compilation tools, release ";
-  constexpr std::uint64_t k_largest_section = std::uint64_t{256} << 20;
-  constexpr std::size_t k_step = std::size_t{1} << 20, k_overlap = 128;
-  const auto file = root.open_file(path);
-  if (!file) return tl::unexpected(file.error());
-  const auto image = read_elf_image(**file);
-  if (!image) return tl::unexpected(image.error());
-  for (const ElfSection& section : image->sections) {
-    if (section.name != ".rodata" || section.size > k_largest_section) continue;
-    std::string buffer;
-    for (std::uint64_t at = 0; at < section.size; at += k_step) {
-      buffer.resize(std::min<std::uint64_t>(k_step + k_overlap, section.size - at));
-      const auto count = (*file)->read_at(section.offset + at, buffer);
-      if (!count) return tl::unexpected(count.error());
-      buffer.resize(*count);
-      const std::size_t mark = buffer.find(k_mark);
-      if (mark == std::string::npos) continue;
-      if (auto version = version_behind_mark(std::string_view(buffer).substr(mark + k_mark.size()))) return *version;
-    }
-  }
-  return failure(ErrorKind::not_found, (*file)->name() + ": holds no text that tells its CUDA release");
-}
-
 CudaRuntimes read_cuda_runtimes(LoaderResolver& resolver, const std::vector<std::string>& site_directories) {
   CudaRuntimes runtimes;
   Finder finder(resolver);
@@ -213,8 +166,7 @@ CudaRuntimes read_cuda_runtimes(LoaderResolver& resolver, const std::vector<std:
   for (const std::string& site : site_directories)
     for (const char* const name : {"ptxas", "ptxas-blackwell"}) {
       const std::string path = site + "/triton/backends/nvidia/bin/" + name;
-      if (libraries.exists(path))
-        runtimes.triton_compilers.push_back({path, as_read(read_cuda_tool_version(libraries.root(), path))});
+      if (libraries.exists(path)) runtimes.triton_compilers.push_back({path, as_read(libraries.tool_version(path))});
     }
   return runtimes;
 }

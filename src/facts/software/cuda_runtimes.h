@@ -59,8 +59,4 @@ struct CudaRuntimes {
 [[nodiscard]] CudaRuntimes read_cuda_runtimes(LoaderResolver& resolver,
                                               const std::vector<std::string>& site_directories);
 
-/// "12.9.86" of the text "Cuda compilation tools, release 12.9, V12.9.86" inside a CUDA compiler. Errors: those of
-/// reading; not_found when there is no such text.
-[[nodiscard]] Result<std::string> read_cuda_tool_version(const Root& root, const std::string& path);
-
 }  // namespace sparkops::facts

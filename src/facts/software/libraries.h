@@ -12,12 +12,15 @@
 
 #include "base/known.h"
 #include "base/root.h"
+#include "facts/software/distribution.h"
 #include "facts/software/elf_image.h"
 #include "facts/software/elf_symbols.h"
 #include "facts/software/fat_binary.h"
 #include "facts/software/loader_cache.h"
 
 namespace sparkops::facts {
+
+struct StoredLibraries;
 
 /// What is known of one library file. `image` holds no symbols: they are asked for when they are needed.
 struct Library {
@@ -56,8 +59,15 @@ class Libraries {
   /// The loader's cache for `machine`; unknown with the reason where it cannot be read.
   [[nodiscard]] const Known<std::vector<LoaderCacheEntry>>& loader_cache(ElfMachine machine);
 
-  /// Every path that was asked for so far and is a library, for captures.
-  [[nodiscard]] std::vector<std::string> paths() const;
+  /// The shared objects that a distribution installed, as it lists them. Errors: those of distribution_files.
+  [[nodiscard]] Result<const std::vector<std::string>*> of_distribution(const Distribution& distribution);
+  /// The name of the file behind the links of a path ("libcudart.so.13.0.96"); the path's own where there are none.
+  [[nodiscard]] std::string file_name(const std::string& path);
+  /// The release of a CUDA compiler, see read_cuda_tool_version.
+  [[nodiscard]] Result<std::string> tool_version(const std::string& path);
+
+  /// Everything that was asked for so far, for a capture; symbols are left out.
+  [[nodiscard]] StoredLibraries stored_form() const;
 
  private:
   struct State;

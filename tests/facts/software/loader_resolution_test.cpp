@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "facts/software/cuda_runtimes.h"
+#include "facts/software/cuda_tool_version.h"
 #include "machine/tree.h"
 #include "software/elf_builder.h"
 #include "software/loader_cache_builder.h"
