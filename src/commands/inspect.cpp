@@ -11,7 +11,9 @@
 #include "facts/machine/identity.h"
 #include "facts/software/cuda_runtimes.h"
 #include "facts/software/inspected_file.h"
+#include "facts/workload/model.h"
 #include "verdicts/sm121_code.h"
+#include "views/inspect_model.h"
 
 namespace sparkops::commands {
 
@@ -55,12 +57,32 @@ ExitCode inspect_code(const Root& root, const std::shared_ptr<const RandomAccess
                           : views::inspect_text(inspected, views::style_for_descriptor(STDOUT_FILENO)));
 }
 
+/// A directory, or a file whose name is one of a model's.
+bool names_model(const Root& root, const std::string& path) {
+  const auto status = root.status(path);
+  if (status && status->kind == FileKind::directory) return true;
+  return path.ends_with(".safetensors") || path.ends_with(".gguf") || path.ends_with(".json");
+}
+
+ExitCode inspect_model(const Root& root, const std::string& path, const Arguments& arguments) {
+  const auto model = facts::read_model(root, path);
+  if (!model) {
+    const bool is_absent = model.error().kind == ErrorKind::not_found;
+    return fail_with(is_absent ? ExitCode::usage : ExitCode::could_not_find_out, model.error().message);
+  }
+  return write_output(arguments.has("--json")
+                          ? views::inspect_model_json(*model)
+                          : views::inspect_model_text(*model, views::style_for_descriptor(STDOUT_FILENO)));
+}
+
 ExitCode run_inspect(const Arguments& arguments) {
   if (arguments.positionals.empty())
     return fail_with(ExitCode::usage, "inspect needs a FILE, e.g. sparkops inspect libcublas.so.13");
   const auto root = root_from(arguments);
   if (!root) return report_error(root.error());
-  const auto file = root->open_file(path_in(*root, arguments.positionals[0]));
+  const std::string path = path_in(*root, arguments.positionals[0]);
+  if (names_model(*root, path)) return inspect_model(*root, path, arguments);
+  const auto file = root->open_file(path);
   // The user named it: that it is not there, or is no file, is a wrong command line.
   if (!file) return fail_with(ExitCode::usage, file.error().message);
   return inspect_code(*root, *file, arguments);
@@ -73,16 +95,18 @@ CommandSpec inspect_command() {
       .name = "inspect",
       .moment = Moment::always,
       .shown_first = false,
-      .summary = "a library, cubin, fat binary or wheel: what it needs, for which GPUs its code was built",
+      .summary = "a library, cubin, wheel or model file: what it needs, for which GPUs its code was built",
       .description =
           "Reads headers only, also of a library of two gigabytes, and leaves the page cache as it was. Of a shared "
           "library: soname, what it needs, search paths, and every group of CUDA code objects with whether it runs on "
           "a "
           "GB10 (compute capability 12.1): as machine code, compiled by the driver from PTX at the first start, or not "
           "at all. Of a wheel or other zip archive: the same for each library inside, without unpacking it to disk. "
-          "--verbose lists every single code object.",
+          "--verbose lists every single code object. Of a model (a directory, config.json, safetensors or GGUF file): "
+          "the "
+          "facts that a plan starts from.",
       .positional = "FILE",
-      .positional_help = "a library (.so), program, cubin, fat binary, PTX text, or wheel",
+      .positional_help = "a library (.so), program, cubin, fat binary, PTX text, wheel, or a model's file or directory",
       .positional_max = 1,
       .takes_command = false,
       .options = {k_root_option,

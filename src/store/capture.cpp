@@ -11,6 +11,7 @@
 #include "facts/machine/nvml_json.h"
 #include "facts/machine/nvml_session.h"
 #include "store/capture_collector.h"
+#include "store/capture_libraries.h"
 #include "store/capture_live.h"
 #include "store/capture_plan.h"
 #include "store/capture_processes.h"
@@ -79,6 +80,8 @@ void capture_live_parts(Collector& collector, const CaptureOptions& options, Tim
   options.progress("reading processes");
   const auto about_processes = capture_processes(collector, pids_that_matter(root, recording));
   left_out.insert(left_out.end(), about_processes.begin(), about_processes.end());
+  options.progress("reading the headers of libraries");
+  capture_libraries(collector, left_out);
   options.progress("looking for files in the page cache");
   if (auto document = page_cache_document(root, collector.redactor()))
     collector.add_made("sparkops/pagecache.json", std::move(*document));
@@ -98,6 +101,10 @@ void capture_stored_parts(Collector& collector, Times& times, std::vector<std::s
   for (const char* const path :
        {"sparkops/vmstat-earlier", "proc/vmstat", "sparkops/pagecache.json", "sparkops/nvml.json", "sparkops/dmesg"})
     collector.add_file(path, Treatment::text);
+  // Redacted when it was made; as free text its symbols would look like secrets.
+  constexpr std::size_t k_largest = std::size_t{128} << 20;
+  if (auto libraries = root.read("sparkops/libraries.json", k_largest))
+    collector.add_made("sparkops/libraries.json", std::move(*libraries));
   Known<facts::NvmlRecording> recording = unknown("no sparkops/nvml.json");
   if (const auto text = root.read("sparkops/nvml.json"))
     if (auto stored = facts::raw_from_json(*text)) recording = std::move(*stored);

@@ -7,6 +7,7 @@
 #include "base/quantities.h"
 #include "base/timestamp.h"
 #include "facts/machine/machine.h"
+#include "facts/software/native_code.h"
 #include "facts/workload/playbook_clone.h"
 #include "facts/workload/playbook_issues.h"
 #include "facts/workload/workload.h"
@@ -31,6 +32,7 @@ struct PreflightFacts {
   const facts::Workload* workload = nullptr;                      ///< null: none was named
   const facts::PlaybookClone* playbook = nullptr;                 ///< null: none was named or found
   const Known<std::vector<facts::Issue>>* open_issues = nullptr;  ///< null: GitHub was not asked (--online)
+  const Known<facts::NativeCode>* native_code = nullptr;          ///< of the Python environment; null: not looked at
   Bytes reserve = gibibytes(6);                                   ///< memory-model.md §0
   bool with_swap = false;
 };
