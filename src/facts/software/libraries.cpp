@@ -143,6 +143,8 @@ Result<const Library*> Libraries::at(const std::string& path) {
   const std::string key = normal_path(path);
   auto known = state_->libraries.find(key);
   if (known == state_->libraries.end()) {
+    if (state_->problem) return tl::unexpected(*state_->problem);
+    if (state_->is_captured) return not_captured(key);
     auto library =
         read_elf_image(state_->root, key).map([&](ElfImage image) { return Library{key, std::move(image)}; });
     known = state_->libraries.emplace(key, std::move(library)).first;

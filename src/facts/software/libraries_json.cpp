@@ -174,21 +174,31 @@ std::map<std::string, std::string> map_of_texts(const Json& json, const char* ke
 }  // namespace
 
 std::string libraries_to_json(const StoredLibraries& libraries) {
-  OrderedJson json = {{"schema", "sparkops.libraries/1"}};
   OrderedJson cache = OrderedJson::array();
   for (const LoaderCacheEntry& entry : libraries.loader_cache) cache.push_back({entry.soname, entry.path});
+  OrderedJson head = {{"schema", "sparkops.libraries/1"}};
   if (libraries.loader_cache_unknown.empty())
-    json["loader_cache"] = std::move(cache);
+    head["loader_cache"] = std::move(cache);
   else
-    json["loader_cache_unknown"] = libraries.loader_cache_unknown;
-  json["distributions"] = OrderedJson::object();
-  for (const auto& [name, paths] : libraries.distributions) json["distributions"][name] = paths;
-  json["tool_versions"] = OrderedJson(libraries.tool_versions);
-  json["other_files"] = libraries.other_files;
-  json["unreadable"] = OrderedJson(libraries.unreadable);
-  json["libraries"] = OrderedJson::object();
-  for (const auto& [path, entry] : libraries.libraries) json["libraries"][path] = entry_json(entry);
-  return json.dump(1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+    head["loader_cache_unknown"] = libraries.loader_cache_unknown;
+  head["tool_versions"] = OrderedJson(libraries.tool_versions);
+  head["other_files"] = libraries.other_files;
+  head["unreadable"] = OrderedJson(libraries.unreadable);
+  head["distributions"] = OrderedJson::object();
+  for (const auto& [name, paths] : libraries.distributions) head["distributions"][name] = paths;
+  const auto text_of_json = [](const OrderedJson& json) {
+    return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+  };
+  // One line for each part and for each library: readable in a diff, and no longer than it has to be.
+  std::string text = "{\n";
+  for (const auto& [key, value] : head.items()) text += text_of_json(key) + ": " + text_of_json(value) + ",\n";
+  text += "\"libraries\": {";
+  const char* separator = "\n";
+  for (const auto& [path, entry] : libraries.libraries) {
+    text += separator + text_of_json(path) + ": " + text_of_json(entry_json(entry));
+    separator = ",\n";
+  }
+  return text + "\n}}\n";
 }
 
 Result<StoredLibraries> libraries_from_json(std::string_view text) {
