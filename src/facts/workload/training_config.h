@@ -76,6 +76,10 @@ struct TrainingConfig {
   std::vector<std::string> not_read;  ///< values that cannot be told without running the file, each with its place
 };
 
+/// One training configuration out of settings of one run, later ones overriding earlier ones: keys of a configuration
+/// file ("lora_target_modules.0"), options of a command, arguments of Python calls ("LoraConfig.r").
+[[nodiscard]] TrainingConfig read_training_settings(const std::vector<Setting>& settings);
+
 /// What a server asks for.
 struct ServerConfig {
   Known<ServerKind> server;
