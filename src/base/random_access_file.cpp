@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -15,39 +16,37 @@ namespace sparkops {
 
 namespace {
 
-constexpr std::uint64_t k_longest_run = std::uint64_t{128} << 10;  // bytes that are fetched from disk at once
+constexpr std::uint64_t k_longest_run = std::uint64_t{128} << 10;       // bytes that are fetched from disk at once
+constexpr std::uint64_t k_largest_snapshot = std::uint64_t{256} << 20;  // of a file; a page of it costs a look-up
 
-/// How it can be told whether a page was in the page cache before it was read.
+/// How it is told which pages were in the page cache before.
 enum class Residency {
-  by_attempt,  ///< preadv2(RWF_NOWAIT) refuses to fetch
-  by_mincore,  ///< the file system does not know that flag, but we may ask about this file
-  untold,      ///< then nothing is given back: it may be somebody else's
+  all_were,     ///< nothing is to be given back
+  none_was,     ///< every page that is touched is ours
+  by_snapshot,  ///< some were: which, was asked when the file was opened
+  by_attempt,   ///< nobody may ask: preadv2(RWF_NOWAIT) refuses to fetch what is not there
+  untold,       ///< the file system knows no such flag; nothing is given back, it may be somebody else's
 };
 
-/// mincore(2) over the whole file; nothing of the mapping is ever touched, so a file that shrinks does no harm.
-class PageMap {
- public:
-  PageMap(int file, std::uint64_t size) : size_(size) {
-    void* const address = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file, 0);
-    if (address != MAP_FAILED) address_ = static_cast<unsigned char*>(address);
-  }
-  ~PageMap() {
-    if (address_ != nullptr) ::munmap(address_, size_);
-  }
-  PageMap(const PageMap&) = delete;
-  PageMap& operator=(const PageMap&) = delete;
-
-  [[nodiscard]] bool usable() const { return address_ != nullptr; }
-  [[nodiscard]] bool resident(std::uint64_t page, std::uint64_t page_size) const {
-    unsigned char answer = 1;
-    const bool told = ::mincore(address_ + page * page_size, page_size, &answer) == 0;
-    return !told || (answer & 1U) != 0;
-  }
-
- private:
-  std::uint64_t size_;
-  unsigned char* address_ = nullptr;
+// cachestat(2) of Linux 6.5, whose headers are newer than those of the systems this is built on.
+struct CacheRange {
+  std::uint64_t offset, length;
 };
+struct CacheStatistics {
+  std::uint64_t cached, dirty, writeback, evicted, recently_evicted;
+};
+constexpr long k_cachestat = 451;
+
+/// mincore(2) over a file; nothing of the mapping is ever touched, so a file that shrinks does no harm. Empty where it
+/// cannot be had.
+std::vector<unsigned char> resident_pages(int file, std::uint64_t size, std::uint64_t page_size) {
+  std::vector<unsigned char> pages((size + page_size - 1) / page_size);
+  void* const address = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file, 0);
+  if (address == MAP_FAILED) return {};
+  const bool told = ::mincore(address, size, pages.data()) == 0;
+  ::munmap(address, size);
+  return told ? pages : std::vector<unsigned char>{};
+}
 
 class DiskFile final : public RandomAccessFile {
  public:
@@ -55,9 +54,10 @@ class DiskFile final : public RandomAccessFile {
       : file_(std::move(file)),
         name_(std::move(name)),
         size_(static_cast<std::uint64_t>(std::max<off_t>(status.st_size, 0))),
-        page_size_(static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE))),
-        may_ask_(status.st_uid == ::geteuid() || ::geteuid() == 0) {
+        page_size_(static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE))) {
     ::posix_fadvise(file_.get(), 0, 0, POSIX_FADV_RANDOM);
+    // The kernel answers truthfully only those who could write the file.
+    if (size_ > 0 && (status.st_uid == ::geteuid() || ::geteuid() == 0)) ask_what_is_resident();
   }
   ~DiskFile() override { give_back(); }
   DiskFile(const DiskFile&) = delete;
@@ -80,6 +80,18 @@ class DiskFile final : public RandomAccessFile {
   }
 
  private:
+  void ask_what_is_resident() {
+    CacheRange range{0, 0};  // all of it
+    CacheStatistics statistics{};
+    const std::uint64_t pages = (size_ + page_size_ - 1) / page_size_;
+    const bool told = ::syscall(k_cachestat, file_.get(), &range, &statistics, 0) == 0;
+    if (told && statistics.cached == 0) residency_ = Residency::none_was;
+    if (told && statistics.cached >= pages) residency_ = Residency::all_were;
+    if (residency_ != Residency::by_attempt || size_ > k_largest_snapshot) return;
+    snapshot_ = resident_pages(file_.get(), size_, page_size_);
+    if (!snapshot_.empty()) residency_ = Residency::by_snapshot;
+  }
+
   [[nodiscard]] ssize_t read_cached(std::uint64_t offset, std::span<char> buffer) const {
     const iovec part{buffer.data(), buffer.size()};
     return ::preadv2(file_.get(), &part, 1, static_cast<off_t>(offset), RWF_NOWAIT);
@@ -89,36 +101,36 @@ class DiskFile final : public RandomAccessFile {
     if (residency_ == Residency::by_attempt) {
       const ssize_t count = read_cached(offset, buffer);
       if (count >= 0) return static_cast<std::size_t>(count);
-      if (errno != EAGAIN && errno != EINTR) ask_otherwise();
+      if (errno != EAGAIN && errno != EINTR) residency_ = Residency::untold;
     }
-    return fetch(offset, buffer.subspan(0, missing_run(offset, buffer.size())));
+    if (residency_ == Residency::by_attempt) buffer = buffer.subspan(0, missing_run(offset, buffer.size()));
+    if (residency_ == Residency::none_was || residency_ == Residency::by_snapshot) note_pages(offset, buffer.size());
+    return fetch(offset, buffer);
   }
 
-  /// The flag is not known here (an overlay, an emulator).
-  void ask_otherwise() const {
-    residency_ = Residency::untold;
-    if (!may_ask_) return;
-    pages_ = std::make_unique<PageMap>(file_.get(), size_);
-    if (pages_->usable()) residency_ = Residency::by_mincore;
+  void note_pages(std::uint64_t offset, std::uint64_t size) const {
+    const std::uint64_t last = (offset + size - 1) / page_size_;
+    for (std::uint64_t page = offset / page_size_; page <= last; ++page) {
+      const bool was_there = page < snapshot_.size() && (snapshot_[page] & 1U) != 0;
+      if (!was_there) note_page(page);
+    }
   }
 
-  [[nodiscard]] bool is_resident(std::uint64_t page) const {
-    if (residency_ == Residency::by_mincore) return pages_->resident(page, page_size_);
-    char byte = 0;
-    return read_cached(page * page_size_, {&byte, 1}) >= 0;
+  void note_page(std::uint64_t page) const {
+    if (!ours_.empty() && page <= ours_.back().last + 1 && page >= ours_.back().first)
+      ours_.back().last = std::max(ours_.back().last, page);
+    else
+      ours_.push_back({page, page});
   }
 
-  /// How many of the wanted bytes lie in pages that have to be fetched; these pages are remembered as ours. All of
-  /// them where residency cannot be told or the first page turns out to be resident.
+  /// The first wanted page is not there. How many of the wanted bytes lie in pages like that; these are remembered.
   [[nodiscard]] std::uint64_t missing_run(std::uint64_t offset, std::uint64_t wanted) const {
-    if (residency_ == Residency::untold) return wanted;
     const std::uint64_t end = offset + std::min(wanted, k_longest_run);
     std::uint64_t page = offset / page_size_;
-    if (residency_ == Residency::by_mincore && is_resident(page))
-      return std::min(end, (page + 1) * page_size_) - offset;
+    char byte = 0;
     do {
-      fetched_pages_.push_back(page++);
-    } while (page * page_size_ < end && !is_resident(page));
+      note_page(page++);
+    } while (page * page_size_ < end && read_cached(page * page_size_, {&byte, 1}) < 0);
     return std::min(end, page * page_size_) - offset;
   }
 
@@ -131,24 +143,26 @@ class DiskFile final : public RandomAccessFile {
   }
 
   void give_back() {
-    std::sort(fetched_pages_.begin(), fetched_pages_.end());
-    for (std::size_t i = 0; i < fetched_pages_.size();) {
-      const std::uint64_t first = fetched_pages_[i];
-      std::uint64_t last = first;
-      while (i < fetched_pages_.size() && fetched_pages_[i] <= last + 1) last = fetched_pages_[i++];
-      ::posix_fadvise(file_.get(), static_cast<off_t>(first * page_size_),
-                      static_cast<off_t>((last - first + 1) * page_size_), POSIX_FADV_DONTNEED);
+    std::sort(ours_.begin(), ours_.end(), [](const Pages& a, const Pages& b) { return a.first < b.first; });
+    for (std::size_t i = 0; i < ours_.size();) {
+      Pages run = ours_[i];
+      while (i < ours_.size() && ours_[i].first <= run.last + 1) run.last = std::max(run.last, ours_[i++].last);
+      ::posix_fadvise(file_.get(), static_cast<off_t>(run.first * page_size_),
+                      static_cast<off_t>((run.last - run.first + 1) * page_size_), POSIX_FADV_DONTNEED);
     }
   }
+
+  struct Pages {
+    std::uint64_t first, last;
+  };
 
   FileDescriptor file_;
   std::string name_;
   std::uint64_t size_;
   std::uint64_t page_size_;
-  bool may_ask_;  ///< the kernel answers mincore(2) truthfully only to those who could write the file
   mutable Residency residency_ = Residency::by_attempt;
-  mutable std::unique_ptr<PageMap> pages_;
-  mutable std::vector<std::uint64_t> fetched_pages_;
+  std::vector<unsigned char> snapshot_;
+  mutable std::vector<Pages> ours_;
 };
 
 class BytesFile final : public RandomAccessFile {
