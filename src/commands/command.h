@@ -76,12 +76,17 @@ inline constexpr OptionSpec k_json_option{"--json", "", "print JSON (see docs/sc
 inline constexpr OptionSpec k_verbose_option{"--verbose", "", "show evidence with its origin, all fixes and sources",
                                              OptionSpec::Takes::nothing, false};
 
+/// As many files as a shell can expand a pattern to.
+inline constexpr std::size_t k_most_positionals = 1'000'000;
+
 /// Every command of this program, in the order help shows them.
 [[nodiscard]] std::span<const CommandSpec> all_commands();
 
 /// One function per command file.
 [[nodiscard]] CommandSpec status_command();
 [[nodiscard]] CommandSpec preflight_command();
+[[nodiscard]] CommandSpec memory_command();
+[[nodiscard]] CommandSpec flush_command();
 [[nodiscard]] CommandSpec explain_command();
 [[nodiscard]] CommandSpec inspect_command();
 [[nodiscard]] CommandSpec capture_command();

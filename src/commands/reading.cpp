@@ -31,6 +31,25 @@ Result<Seconds> duration_option(const Arguments& arguments, std::string_view nam
   });
 }
 
+std::vector<std::string> notes_of(const facts::WalkedFiles& walked) {
+  std::vector<std::string> notes;
+  const auto count = [](std::int64_t number, const char* one, const char* many) {
+    return std::to_string(number) + " " + (number == 1 ? one : many);
+  };
+  if (walked.symlinks > 0)
+    notes.push_back(
+        count(walked.symlinks, "symlink", "symlinks") +
+        " not followed: name the directory where the files themselves lie (of a Hugging Face cache: blobs)");
+  if (walked.other_file_systems > 0)
+    notes.push_back(count(walked.other_file_systems, "mount point", "mount points") + " not entered: name them");
+  if (walked.unreadable > 0)
+    notes.push_back(count(walked.unreadable, "directory", "directories") + " could not be read (needs root)");
+  if (!walked.all)
+    notes.push_back("only the first " + std::to_string(facts::k_most_walked_files) + " files, no deeper than " +
+                    std::to_string(facts::k_deepest_walk) + " directories");
+  return notes;
+}
+
 ExitCode report_error(const Error& error) {
   const bool usage = error.kind == ErrorKind::usage;
   return fail_with(usage ? ExitCode::usage : ExitCode::could_not_find_out, error.message);

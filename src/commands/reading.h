@@ -4,6 +4,7 @@
 #include "base/result.h"
 #include "base/root.h"
 #include "commands/command.h"
+#include "facts/machine/file_walk.h"
 
 namespace sparkops::commands {
 
@@ -13,6 +14,9 @@ namespace sparkops::commands {
 /// The value of a size or duration option, or `fallback` when it is not given. The message names the option.
 [[nodiscard]] Result<Bytes> size_option(const Arguments& arguments, std::string_view name, Bytes fallback);
 [[nodiscard]] Result<Seconds> duration_option(const Arguments& arguments, std::string_view name, Seconds fallback);
+
+/// What a person should know about a walk: "3 symlinks not followed" …
+[[nodiscard]] std::vector<std::string> notes_of(const facts::WalkedFiles& walked);
 
 /// Usage errors end with code 2, everything else could not be found out.
 [[nodiscard]] ExitCode report_error(const Error& error);

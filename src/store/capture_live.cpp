@@ -30,7 +30,7 @@ Result<std::string> kernel_lines(Redactor& redactor) {
 }
 
 Result<std::string> page_cache_document(const Root& root, Redactor& redactor) {
-  const facts::Memory memory = facts::read_memory(root, facts::likely_cached_files(root));
+  const facts::Memory memory = facts::read_memory(root, facts::likely_cached_files(root, facts::LikelyFiles::thorough));
   Json document;
   document["scope"] = redactor.text(memory.cached_files_scope);
   document["files"] = Json::array();

@@ -1,6 +1,8 @@
 #include "store/capture_processes.h"
 
 #include "base/text.h"
+#include "facts/machine/process_files.h"
+#include "facts/machine/processes.h"
 
 namespace sparkops::store {
 
@@ -33,7 +35,19 @@ void capture_surroundings(Collector& collector, const std::string& directory) {
   collector.add_file(directory + "/environ", Treatment::environment);
 }
 
+/// Of those that hold much of the pool also how much and whose it is: `sparkops memory` ranks by it.
+void capture_large_holder(Collector& collector, const std::string& directory) {
+  const auto text = collector.root().read(directory + "/status");
+  if (!text) return;
+  const facts::ProcessStatus status = facts::parse_process_status(*text);
+  const Bytes held = status.resident.value_or(Bytes{0}) + status.swapped.value_or(Bytes{0});
+  if (held < facts::k_smallest_holder && status.state != "Z") return;
+  collector.add_file(directory + "/status", Treatment::text);
+  collector.add_file(directory + "/cgroup", Treatment::text);
+}
+
 void capture_outline(Collector& collector, const std::string& directory) {
+  capture_large_holder(collector, directory);
   collector.add_file(directory + "/comm", Treatment::text);
   collector.add_file(directory + "/stat", Treatment::text);
   collector.add_file(directory + "/cmdline", Treatment::first_word);

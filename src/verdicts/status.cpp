@@ -78,10 +78,10 @@ Next next_on_a_spark(const BoxStatus& status) {
   if (state == ClockState::wedged || state == ClockState::thermal_hardware || low_clock)
     return {k_thermal, "the GPU is held back"};
   if (state == ClockState::thermal_software) return {k_thermal, "the GPU slows down for heat"};
-  if (flush_is_worthwhile(status.budget)) return {"sparkops preflight --only G3", "page cache fills the pool"};
+  if (flush_is_worthwhile(status.budget)) return {"sparkops memory", "page cache fills the pool"};
   const bool short_of_memory =
       status.budget && status.budget->headroom_after_flush && *status.budget->headroom_after_flush < k_small_headroom;
-  if (short_of_memory) return {"sparkops preflight --only G3,G6", "the pool is nearly used up"};
+  if (short_of_memory) return {"sparkops memory", "the pool is nearly used up"};
   if (status.budget && status.budget->huge_pages_rule_is_smaller)
     return {"sparkops preflight --only G3", "huge pages are set aside"};
   return {"sparkops preflight", "is this box ready for a run?"};

@@ -15,11 +15,8 @@ namespace {
 constexpr std::size_t k_narrowest = 40;
 constexpr std::size_t k_standard_width = 80;
 
-std::size_t columns_of(std::string_view text) {
-  std::size_t columns = 0;
-  for (const char c : text)
-    if ((static_cast<unsigned char>(c) & 0xC0) != 0x80) ++columns;
-  return columns;
+bool starts_character(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
 }
 
 const char* code_of(Color color) {
@@ -36,6 +33,22 @@ const char* code_of(Color color) {
 }
 
 }  // namespace
+
+std::size_t columns_of(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), starts_character));
+}
+
+std::string shortened(const std::string& text, std::size_t columns, Keep keep) {
+  const std::size_t has = columns_of(text);
+  if (has <= columns || columns == 0) return text;
+  // The characters that are left out: all but columns − 1.
+  const std::size_t left_out = has - (columns - 1);
+  const std::size_t characters_before = keep == Keep::end ? left_out : columns - 1;
+  std::size_t at = 0, characters = 0;
+  for (; at < text.size(); ++at)
+    if (starts_character(text[at]) && characters++ == characters_before) break;
+  return keep == Keep::end ? "…" + text.substr(at) : text.substr(0, at) + "…";
+}
 
 TextStyle style_for_descriptor(int descriptor) {
   if (::isatty(descriptor) == 0) return {};

@@ -22,6 +22,13 @@ struct TextStyle {
 inline constexpr std::size_t k_deepest_indent = 12;
 [[nodiscard]] std::string wrap(std::string_view prefix, std::string_view text, std::size_t width);
 
+/// Columns of a text: its code points.
+[[nodiscard]] std::size_t columns_of(std::string_view text);
+
+/// At most `columns` of it, the rest replaced by "…" at the end or, of a path, at the beginning.
+enum class Keep { start, end };
+[[nodiscard]] std::string shortened(const std::string& text, std::size_t columns, Keep keep);
+
 enum class Color { plain, bold, red, green, yellow, blue, dim };
 
 /// `text` in a colour when the style has colours.

@@ -1,6 +1,7 @@
 #include "run_program.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,8 +17,8 @@ namespace {
 
 constexpr std::chrono::seconds k_time_limit{30};
 
-[[noreturn]] void become_program(const std::vector<std::string>& arguments, const Environment& environment, int out,
-                                 int err) {
+[[noreturn]] void become_program(const std::vector<std::string>& arguments, const Environment& environment,
+                                 const RunAs& who, int out, int err) {
   ::close(STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
   ::dup2(err, STDERR_FILENO);
@@ -26,7 +27,8 @@ constexpr std::chrono::seconds k_time_limit{30};
   std::vector<char*> words{const_cast<char*>("sparkops")};
   for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
   words.push_back(nullptr);
-  ::execv(SPARKOPS_PROGRAM, words.data());
+  if (who.user && (::setgroups(0, nullptr) != 0 || ::setgid(*who.user) != 0 || ::setuid(*who.user) != 0)) ::_exit(126);
+  ::execv(who.program.empty() ? SPARKOPS_PROGRAM : who.program.c_str(), words.data());
   ::_exit(127);
 }
 
@@ -57,13 +59,14 @@ bool drain(int out, int err, ProgramResult& result) {
 
 }  // namespace
 
-ProgramResult run_sparkops(const std::vector<std::string>& arguments, const Environment& environment) {
+ProgramResult run_sparkops(const std::vector<std::string>& arguments, const Environment& environment,
+                           const RunAs& who) {
   std::array<int, 2> out{};
   std::array<int, 2> err{};
   ProgramResult result;
   if (::pipe2(out.data(), O_CLOEXEC) != 0 || ::pipe2(err.data(), O_CLOEXEC) != 0) return result;
   const pid_t child = ::fork();
-  if (child == 0) become_program(arguments, environment, out[1], err[1]);
+  if (child == 0) become_program(arguments, environment, who, out[1], err[1]);
   ::close(out[1]);
   ::close(err[1]);
   const bool ended = drain(out[0], err[0], result);

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <sys/types.h>
+
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,9 +16,15 @@ struct ProgramResult {
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
+/// Another user than this test's, and a copy of the program that this user may run.
+struct RunAs {
+  std::string program;        ///< empty: the built one
+  std::optional<uid_t> user;  ///< needs root
+};
+
 /// Runs the built program with stdin closed and NO_COLOR set. `environment` is added to this process's own.
-[[nodiscard]] ProgramResult run_sparkops(const std::vector<std::string>& arguments,
-                                         const Environment& environment = {});
+[[nodiscard]] ProgramResult run_sparkops(const std::vector<std::string>& arguments, const Environment& environment = {},
+                                         const RunAs& who = {});
 
 /// The capture of a fixture machine.
 [[nodiscard]] std::string machine_path(const std::string& name);

@@ -62,7 +62,7 @@ TEST_F(ExplainViews, AGotchaShowsAllItsPartsWithDateAndSources) {
 }
 
 TEST_F(ExplainViews, CommandsStandOnALineOfTheirOwn) {
-  EXPECT_THAT(text("G3"), HasSubstr("\n  $ sync; echo 3 | sudo tee /proc/sys/vm/drop_caches\n"));
+  EXPECT_THAT(text("G3"), HasSubstr("\n  $ sudo sparkops flush --all\n"));
 }
 
 TEST_F(ExplainViews, AnOldEntrySaysSo) {

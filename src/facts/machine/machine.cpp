@@ -21,6 +21,8 @@ constexpr std::chrono::milliseconds k_kept_for_processes{500};
 
 /// A rate over less than this says little.
 constexpr std::int64_t k_shortest_rate_window_ms = 500;
+/// … but the picture of memory is not to be late for it: the counters are exact at any moment.
+constexpr std::int64_t k_shortest_picture_window_ms = 100;
 
 Known<Timestamp> time_of_machine(const Root& root) {
   return root.is_live() ? as_measured(Timestamp::now()) : read_capture_notes(root).taken;
@@ -36,11 +38,13 @@ Known<Bytes> page_cache_size(const Root& root) {
   return as_derived(*info->cached - *info->shared);
 }
 
-Memory read_memory_part(const Root& root, bool look_for_cached_files) {
+Memory read_memory_part(const Root& root, const MachineReadOptions& options) {
   if (!root.is_live()) return read_memory(root);
+  if (options.memory_picture && options.cached_files)
+    return read_memory(root, likely_cached_files(root, LikelyFiles::thorough));
   const Known<Bytes> cache = page_cache_size(root);
   const bool is_large = cache && *cache >= k_large_page_cache;
-  if (is_large && look_for_cached_files) return read_memory(root, likely_cached_files(root));
+  if (is_large && options.cached_files) return read_memory(root, likely_cached_files(root));
   Memory memory = read_memory(root);
   if (cache && !is_large)
     memory.cached_files = unknown("not looked for: the page cache is only " + format_size(*cache));
@@ -68,12 +72,13 @@ bool somebody_waited_for_memory(const Memory& memory) {
 
 /// A second look at the counters, so that rates can be told: for nothing when reading the other parts took long
 /// enough, and after a short wait when the first look shows that memory was waited for.
-void read_counters_again(const Root& root, Known<Memory>& memory) {
+void read_counters_again(const Root& root, const MachineReadOptions& options, Known<Memory>& memory) {
   if (!root.is_live() || !memory || !memory->counters || memory->earlier_counters) return;
   const std::int64_t age_ms = Timestamp::now().unix_ms - memory->counters->taken.unix_ms;
-  if (age_ms < k_shortest_rate_window_ms) {
-    if (!somebody_waited_for_memory(*memory)) return;
-    std::this_thread::sleep_for(std::chrono::milliseconds(k_shortest_rate_window_ms - age_ms));
+  const std::int64_t shortest_ms = options.memory_picture ? k_shortest_picture_window_ms : k_shortest_rate_window_ms;
+  if (age_ms < shortest_ms) {
+    if (!options.memory_picture && !somebody_waited_for_memory(*memory)) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(shortest_ms - age_ms));
   }
   const Timestamp now = Timestamp::now();
   const auto text = root.read("proc/vmstat");
@@ -126,19 +131,23 @@ Machine read_machine(const Root& root, const MachineReadOptions& options) {
   // Every closure owns a copy of the root and of its options: its thread may outlive this call.
   const TimedPart<GpuInventory> gpus("NVML",
                                      [root, gpu_options = options.gpu] { return read_gpus(root, gpu_options); });
-  const auto processes = start<ProcessTable>("the process table", [root, gpus, list_deadline] {
-    return read_processes(root, gpu_processes_of(gpus.wait_until(list_deadline)));
+  const auto which = options.memory_picture ? Processes::with_holders : Processes::that_matter;
+  const auto processes = start<ProcessTable>("the process table", [root, gpus, list_deadline, which] {
+    return read_processes(root, gpu_processes_of(gpus.wait_until(list_deadline)), which);
   });
   const auto kernel_log =
       start_if<KernelLog>(options.kernel_log, "the kernel log", [root] { return read_kernel_log(root); });
-  const auto memory =
-      start<Memory>("the memory reading", [root, look = options.cached_files] { return read_memory_part(root, look); });
+  const auto memory = start<Memory>("the memory reading", [root, options] { return read_memory_part(root, options); });
   const auto identity = start<Identity>("the identity reading", [root] { return read_identity(root); });
   const auto sensors = start<Sensors>("the sensor reading", [root] { return read_sensors(root); });
   const auto network_links = start_if<NetworkLinks>(options.network_links, "the reading of network links",
                                                     [root] { return read_network_links(root); });
   const auto container = start<Container>("the container reading", [root] { return read_container(root); });
 
+  if (options.memory_picture)
+    machine.stopped_containers = read_stopped_containers(root);
+  else
+    machine.stopped_containers = unknown("not asked for");
   machine.identity = identity.wait_until(deadline);
   machine.container = container.wait_until(deadline);
   machine.memory = memory.wait_until(deadline);
@@ -149,7 +158,7 @@ Machine read_machine(const Root& root, const MachineReadOptions& options) {
   // A capture whose answers are missing or unreadable says nothing about the GPU itself.
   machine.gpu_was_asked = root.is_live() || machine.gpus || !contains(machine.gpus.reason(), "sparkops/nvml.json");
   machine.processes = processes.wait_until(deadline);
-  read_counters_again(root, machine.memory);
+  read_counters_again(root, options, machine.memory);
   return machine;
 }
 

@@ -13,6 +13,7 @@
 #include "facts/machine/network_links.h"
 #include "facts/machine/processes.h"
 #include "facts/machine/sensors.h"
+#include "facts/machine/stopped_containers.h"
 
 namespace sparkops::facts {
 
@@ -32,6 +33,7 @@ struct Machine {
   Known<Sensors> sensors;
   Known<KernelLog> kernel_log;
   Known<NetworkLinks> network_links;
+  Known<std::vector<StoppedContainer>> stopped_containers;  ///< only with MachineReadOptions::memory_picture
 
   /// The GPU that is judged: the first GB10, else the first one; null when there is none.
   [[nodiscard]] const Gpu* gpu() const;
@@ -43,6 +45,9 @@ struct MachineReadOptions {
   bool kernel_log = true;
   bool network_links = true;
   bool cached_files = true;  ///< look for the files that hold the page cache when it is large
+  /// What `sparkops memory` shows beyond the verdicts: the memory of every process, the files however small the cache
+  /// is, a rate of swapping always, and docker's stopped containers.
+  bool memory_picture = false;
 };
 
 /// Reads all parts at the same time, each on a thread of its own.

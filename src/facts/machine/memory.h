@@ -116,6 +116,9 @@ struct Memory {
 /// Files that often hold the cache on a machine that runs models: the largest files (≥ 256 MiB, at most 2,000 looked
 /// at, no directory deeper than 8) in the Hugging Face, Ollama and vLLM caches of this user, and files opened by the
 /// running processes that may be looked at.
-[[nodiscard]] std::vector<std::string> likely_cached_files(const Root& root);
+/// `thorough` takes a few times as long and also finds files from 16 MiB on, those that processes have mapped, and
+/// checkpoints: large files in and right below the working directories of python processes.
+enum class LikelyFiles { quick, thorough };
+[[nodiscard]] std::vector<std::string> likely_cached_files(const Root& root, LikelyFiles look = LikelyFiles::quick);
 
 }  // namespace sparkops::facts

@@ -18,4 +18,17 @@ struct CachedFilesReading {
 };
 [[nodiscard]] CachedFilesReading read_cached_files(const std::vector<std::string>& paths);
 
+/// One file that a person named, cached or not.
+struct NamedFile {
+  std::string path;
+  Known<Bytes> size, cached, dirty;
+};
+
+/// Every one of `paths` on this machine, in their order.
+[[nodiscard]] std::vector<NamedFile> read_named_files(const std::vector<std::string>& paths);
+
+/// Those files of a capture's page cache that are one of `paths` or lie below it.
+[[nodiscard]] std::vector<NamedFile> captured_named_files(const Known<std::vector<CachedFile>>& cached,
+                                                          const std::vector<std::string>& paths);
+
 }  // namespace sparkops::facts

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "facts/machine/file_mappings.h"
 #include "facts/machine/memory.h"
 
 namespace sparkops::facts {
@@ -14,10 +15,15 @@ namespace sparkops::facts {
 namespace {
 
 constexpr Bytes k_smallest_candidate = mebibytes(256);
+constexpr Bytes k_smallest_thorough_candidate = mebibytes(16);
 constexpr std::size_t k_most_files_looked_at = 2000;
 /// Each costs three system calls, and all readers together have 15 ms.
 constexpr std::size_t k_most_links_looked_at = 1000;
 constexpr int k_deepest_directory = 8;
+/// "checkpoints/step-1000/model.safetensors" below a working directory.
+constexpr int k_deepest_checkpoint = 2;
+constexpr std::size_t k_most_working_directories = 8;
+constexpr std::size_t k_maps_cap = std::size_t{4} << 20;
 
 std::string environment_value(const char* name) {
   const char* const value = std::getenv(name);
@@ -46,15 +52,15 @@ std::vector<std::string> model_directories() {
 /// Collects large files below directories, within one budget of files looked at.
 class Collector {
  public:
-  explicit Collector(const Root& root) : root_(root) {}
+  Collector(const Root& root, Bytes smallest) : root_(root), smallest_(smallest) {}
 
-  void walk(const std::string& directory, int depth = 0) {
-    if (depth > k_deepest_directory || looked_at_ >= k_most_files_looked_at) return;
+  void walk(const std::string& directory, int deepest, int depth = 0) {
+    if (depth > deepest || looked_at_ >= k_most_files_looked_at) return;
     const auto entries = root_.list(directory);
     if (!entries) return;
     for (const DirectoryEntry& entry : *entries) {
       const std::string path = directory + "/" + entry.name;
-      if (entry.kind == FileKind::directory) walk(path, depth + 1);
+      if (entry.kind == FileKind::directory) walk(path, deepest, depth + 1);
       if (entry.kind == FileKind::regular) look_at(path);
       if (entry.kind == FileKind::symlink) remember_name(path);
       if (looked_at_ >= k_most_files_looked_at) return;
@@ -64,7 +70,7 @@ class Collector {
   void look_at(const std::string& path) {
     ++looked_at_;
     const auto status = root_.status(path);
-    if (!status || status->kind != FileKind::regular || status->size < k_smallest_candidate.value) return;
+    if (!status || status->kind != FileKind::regular || status->size < smallest_.value) return;
     sizes_[path] = status->size;
   }
 
@@ -101,6 +107,7 @@ class Collector {
   }
 
   const Root& root_;
+  Bytes smallest_;
   std::size_t looked_at_ = 0;
   std::map<std::string, std::int64_t, std::less<>> sizes_;
   std::map<std::string, std::string, std::less<>> names_;  ///< hash of a blob → a link to it
@@ -133,12 +140,34 @@ void look_at_open_files(const Root& root, Collector& collector) {
   }
 }
 
+/// Files that these processes have mapped, and what lies where python runs: trainers write their checkpoints there.
+void look_at_mapped_files_and_checkpoints(const Root& root, Collector& collector) {
+  std::set<std::string> mapped, working_directories;
+  for (const std::int64_t process : newest_processes(root)) {
+    const std::string directory = "proc/" + std::to_string(process);
+    const auto maps = root.read(directory + "/maps", k_maps_cap);
+    if (!maps) continue;
+    for (const MappedRegion& region : parse_mappings(*maps))
+      if (region.path.starts_with('/') && !region.path.starts_with("/dev/") && !region.path.starts_with("/memfd:"))
+        mapped.insert(region.path);
+    const auto name = root.read(directory + "/comm");
+    const auto working_directory = root.read_link(directory + "/cwd");
+    if (name && name->starts_with("python") && working_directory && *working_directory != "/" &&
+        working_directories.size() < k_most_working_directories)
+      working_directories.insert(*working_directory);
+  }
+  for (const std::string& path : mapped) collector.look_at(path);
+  for (const std::string& directory : working_directories) collector.walk(directory, k_deepest_checkpoint);
+}
+
 }  // namespace
 
-std::vector<std::string> likely_cached_files(const Root& root) {
-  Collector collector(root);
-  for (const std::string& directory : model_directories()) collector.walk(directory);
+std::vector<std::string> likely_cached_files(const Root& root, LikelyFiles look) {
+  const bool thorough = look == LikelyFiles::thorough;
+  Collector collector(root, thorough ? k_smallest_thorough_candidate : k_smallest_candidate);
+  for (const std::string& directory : model_directories()) collector.walk(directory, k_deepest_directory);
   look_at_open_files(root, collector);
+  if (thorough) look_at_mapped_files_and_checkpoints(root, collector);
   return collector.paths();
 }
 

@@ -94,7 +94,12 @@ ProcessStatus parse_process_status(std::string_view text) {
     const std::string_view value = line.substr(colon + 1);
     if (key == "VmRSS") status.resident = kilobytes(value);
     if (key == "RssAnon") status.anonymous = kilobytes(value);
+    if (key == "RssFile") status.file_backed = kilobytes(value);
+    if (key == "RssShmem") status.shared = kilobytes(value);
     if (key == "VmSwap") status.swapped = kilobytes(value);
+    if (key == "Name") status.name = printable(trim(value));
+    if (key == "State") status.state = printable(trim(value).substr(0, 1));
+    if (key == "PPid") status.parent = parse_integer(trim(value));
     if (key == "Uid") {
       const std::vector<std::string_view> ids = split_words(value);
       const std::optional<std::int64_t> id = ids.size() < 2 ? std::nullopt : parse_integer(ids[1]);

@@ -30,8 +30,11 @@ struct ProcessStat {
 
 /// What of proc/PID/status is used. Kernel threads and zombies have no memory lines.
 struct ProcessStatus {
+  std::string name;                    ///< as in proc/PID/comm, printable
+  std::string state;                   ///< "R", "S", "D", "Z" …; empty when there is none
+  std::optional<std::int64_t> parent;  ///< PPid
   std::optional<std::uint32_t> owner;  ///< the effective user id
-  std::optional<Bytes> resident, anonymous, swapped;
+  std::optional<Bytes> resident, anonymous, file_backed, shared, swapped;
 };
 [[nodiscard]] ProcessStatus parse_process_status(std::string_view text);
 

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "facts/machine/process_files.h"
+#include "facts/machine/user_names.h"
 
 namespace sparkops::facts {
 namespace {
@@ -88,6 +89,8 @@ void read_memory_and_owner(const Scan& scan, Process& process) {
   process.owner = known_or(status.owner, reason("Uid"));
   process.resident = known_or(status.resident, reason("VmRSS"));
   process.anonymous = known_or(status.anonymous, reason("RssAnon"));
+  process.file_backed = known_or(status.file_backed, reason("RssFile"));
+  process.shared = known_or(status.shared, reason("RssShmem"));
   process.swapped = known_or(status.swapped, reason("VmSwap"));
 }
 
@@ -172,6 +175,52 @@ void sort_by_weight(std::vector<Process>& processes) {
   });
 }
 
+/// What the one file of every process tells that holders are ranked by.
+class HolderScan {
+ public:
+  void look_at(const Scan& scan, std::int64_t pid) {
+    const Result<std::string> text = read_capped(scan, pid, "status", k_small_file_cap);
+    if (!text) return;
+    ProcessStatus status = parse_process_status(*text);
+    names_[pid] = status.name;
+    if (status.state == "Z") zombies_.push_back({pid, status.parent.value_or(0), status.name, ""});
+    const Bytes held = status.resident.value_or(Bytes{0}) + status.swapped.value_or(Bytes{0});
+    if (held >= k_smallest_holder) by_weight_.emplace_back(held, pid);
+  }
+
+  /// The largest of them that `table` does not have already, and the names of parents and owners.
+  void fill(Scan& scan, ProcessTable& table) {
+    std::set<std::int64_t> have;
+    for (const Process& process : table.processes) have.insert(process.pid);
+    std::sort(by_weight_.begin(), by_weight_.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    for (const auto& [held, pid] : by_weight_) {
+      if (table.other_holders.size() == k_most_other_holders) break;
+      if (!have.contains(pid)) table.other_holders.push_back(read_process(scan, pid));
+    }
+    const UserNames users = read_user_names(scan.root);
+    for (auto* const list : {&table.processes, &table.other_holders})
+      for (Process& process : *list) name_relations(users, process);
+    table.zombies = std::move(zombies_);
+    for (Zombie& zombie : table.zombies) zombie.parent_name = name_of(zombie.parent);
+  }
+
+ private:
+  [[nodiscard]] std::string name_of(std::int64_t pid) const {
+    const auto found = names_.find(pid);
+    return found == names_.end() ? "" : found->second;
+  }
+  void name_relations(const UserNames& users, Process& process) const {
+    process.owner_name = process.owner ? users.name_of(*process.owner) : Known<std::string>(process.owner.as_unknown());
+    const std::string parent = name_of(process.parent);
+    process.parent_name =
+        parent.empty() ? Known<std::string>(unknown("its parent could not be read")) : as_read(parent);
+  }
+
+  std::map<std::int64_t, std::string> names_;
+  std::vector<std::pair<Bytes, std::int64_t>> by_weight_;
+  std::vector<Zombie> zombies_;
+};
+
 /// What was hidden from this scan, and which right would show it.
 std::vector<std::string> describe_gaps(const Scan& scan, std::int64_t not_looked_at) {
   std::vector<std::string> gaps;
@@ -225,7 +274,7 @@ Program program_of_name(std::string_view name) {
   return program;
 }
 
-ProcessTable read_processes(const Root& root, const Known<std::vector<GpuProcess>>& gpu_processes) {
+ProcessTable read_processes(const Root& root, const Known<std::vector<GpuProcess>>& gpu_processes, Processes which) {
   ProcessTable table;
   const Result<std::vector<DirectoryEntry>> entries = root.list("proc");
   if (!entries) {
@@ -240,9 +289,11 @@ ProcessTable read_processes(const Root& root, const Known<std::vector<GpuProcess
     for (const GpuProcess& process : *gpu_processes) scan.on_gpu[process.pid] = &process;
   }
   std::set<std::int64_t> pids;
+  HolderScan holders;
   for (const DirectoryEntry& entry : *entries) {
     const std::optional<std::int64_t> pid = pid_of(entry);
     if (!pid) continue;
+    if (which == Processes::with_holders) holders.look_at(scan, *pid);
     const Look look = look_at(scan, *pid);
     if (look == Look::gone) continue;
     pids.insert(*pid);
@@ -250,6 +301,7 @@ ProcessTable read_processes(const Root& root, const Known<std::vector<GpuProcess
     if (look == Look::impossible) ++table.not_looked_at;
   }
   sort_by_weight(table.processes);
+  if (which == Processes::with_holders) holders.fill(scan, table);
   if (pids.empty())
     table.process_count = unknown("proc lists no process");
   else

@@ -7,6 +7,7 @@
 #include "verdicts/gotchas/gotcha.h"
 #include "verdicts/memory/budget.h"
 #include "verdicts/memory/pool.h"
+#include "verdicts/memory/rates.h"
 
 namespace sparkops::verdicts {
 
@@ -47,11 +48,10 @@ std::vector<facts::CachedFile> largest_holders(const std::vector<facts::CachedFi
   return holders;
 }
 
-/// GNU dd with nocache and count=0 is posix_fadvise(DONTNEED) on a whole file; it opens it for reading only.
 Fix give_back(const std::vector<facts::CachedFile>& holders) {
-  std::vector<std::string> paths;
-  for (const facts::CachedFile& file : holders) paths.push_back(file.path);
-  return {.run = "for f in " + shell_quoted(paths) + "; do dd if=\"$f\" iflag=nocache count=0 status=none; done",
+  std::vector<std::string> words{"sparkops", "flush"};
+  for (const facts::CachedFile& file : holders) words.push_back(file.path);
+  return {.run = shell_quoted(words),
           .instruction = "gives back the page cache of these files",
           .needs_root = false,
           .changes = "the cached pages of these files",
@@ -78,7 +78,7 @@ void judge_headroom(const Budget& budget, const facts::Memory& memory, Reasons& 
   }
   reasons.warnings.push_back(clause);
   reasons.fixes.push_back(
-      {.run = "sync; sudo sysctl vm.drop_caches=3",
+      {.run = "sudo sparkops flush --all",
        .instruction = "gives back the whole page cache; between runs, never in the middle of a training",
        .needs_root = true,
        .changes = "everyone's page cache",
@@ -105,30 +105,25 @@ void judge_fragmentation(const facts::Memory& memory, Reasons& reasons, std::vec
       fmt::format("{} available but no free block of {}: memory is fragmented, large driver "
                   "allocations will fail or stall",
                   gib(*memory.info.available), format_size(block)));
-  reasons.fixes.push_back({.run = "sudo sysctl vm.compact_memory=1",
-                           .instruction = "compacts memory; when no large blocks come back, reboot before a long run",
+  reasons.fixes.push_back({.run = "sudo sparkops flush --all --compact",
+                           .instruction = "empties the page cache and compacts memory; when no large blocks come back, "
+                                          "reboot before a long run",
                            .needs_root = true,
-                           .changes = "moves pages; the box may stall for seconds",
+                           .changes = "everyone's page cache; moves pages, the box may stall for seconds",
                            .verify = "sparkops preflight --only G3"});
 }
 
 /// Pages moved per second between the two readings; nothing without two.
 void judge_swapping(const facts::Memory& memory, Reasons& reasons, std::vector<Evidence>& evidence) {
-  if (!memory.counters || !memory.earlier_counters) {
-    const std::string& why = memory.counters ? memory.earlier_counters.reason() : memory.counters.reason();
-    evidence.push_back({"swap traffic: unknown (" + why + ")", {Origin::read, {}}});
+  const Known<SwapRates> rates = swap_rates(memory);
+  if (!rates) {
+    evidence.push_back({"swap traffic: unknown (" + rates.reason() + ")", {Origin::read, {}}});
     return;
   }
-  const facts::VmCounters& now = *memory.counters;
-  const facts::VmCounters& before = *memory.earlier_counters;
-  const double seconds = static_cast<double>(now.taken.unix_ms - before.taken.unix_ms) / 1000.0;
-  if (seconds <= 0 || !now.pages_swapped_in || !now.pages_swapped_out || !before.pages_swapped_in ||
-      !before.pages_swapped_out)
-    return;
-  const double in = static_cast<double>(*now.pages_swapped_in - *before.pages_swapped_in) / seconds;
-  const double out = static_cast<double>(*now.pages_swapped_out - *before.pages_swapped_out) / seconds;
-  evidence.push_back({fmt::format("swap traffic: {:.0f} pages/s in, {:.0f} out over {:.2f} s", in, out, seconds),
-                      {Origin::measured, {}}});
+  const double in = rates->in_pages_per_s, out = rates->out_pages_per_s;
+  evidence.push_back(
+      {fmt::format("swap traffic: {:.0f} pages/s in, {:.0f} out over {:.2f} s", in, out, rates->window_s),
+       rates.provenance()});
   if (in + out <= 0) return;
   reasons.warnings.push_back(
       fmt::format("pages are being swapped ({:.0f}/s in, {:.0f}/s out): the working set does not fit", in, out));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,7 @@ struct Tenant {
   std::string name;  ///< for a person: "coder (vLLM)", "vLLM (run.sh:3)", "running vLLM (pid 4242)"
   Kind kind = Kind::other;
   bool is_running = false;
+  std::vector<std::int64_t> pids;  ///< of a running one: itself and its workers
   std::string group;  ///< of workload tenants: the file that starts it; launches of different files are alternatives
   facts::LaunchOrder order = facts::LaunchOrder::together;
   std::vector<std::string> profiles;

@@ -84,6 +84,23 @@ std::string name_of_process(const Process& process, const facts::Launch& launch,
   return name + ")";
 }
 
+/// What a process is: by its command line, else by its name.
+facts::Launch launch_of(const Process& process) {
+  if (process.command_line) {
+    std::vector<facts::Setting> environment;
+    if (process.environment)
+      for (const auto& [name, value] : *process.environment)
+        environment.push_back({name, value, fmt::format("environment of pid {}", process.pid)});
+    return facts::read_launch(*process.command_line, environment);
+  }
+  const facts::Program program = facts::program_of_name(process.name.value_or(""));
+  facts::Launch launch;
+  launch.name = program.name;
+  launch.role = program.role;
+  launch.server = program.server;
+  return launch;
+}
+
 /// What is known about the model that a server loads. The number format of the weights: the quantisation, else --dtype.
 void add_model(Tenant& tenant, const facts::Launch& launch) {
   tenant.model = launch.model;
@@ -101,11 +118,7 @@ class ProcessView {
     if (!machine.processes) return;
     for (const Process& process : machine.processes->processes) {
       by_pid_[process.pid] = &process;
-      std::vector<facts::Setting> environment;
-      if (process.environment)
-        for (const auto& [name, value] : *process.environment)
-          environment.push_back({name, value, fmt::format("environment of pid {}", process.pid)});
-      launches_[process.pid] = launch_of(process, environment);
+      launches_[process.pid] = launch_of(process);
     }
   }
 
@@ -148,17 +161,6 @@ class ProcessView {
   }
 
  private:
-  /// By its command line, else by its name.
-  static facts::Launch launch_of(const Process& process, const std::vector<facts::Setting>& environment) {
-    if (process.command_line) return facts::read_launch(*process.command_line, environment);
-    const facts::Program program = facts::program_of_name(process.name.value_or(""));
-    facts::Launch launch;
-    launch.name = program.name;
-    launch.role = program.role;
-    launch.server = program.server;
-    return launch;
-  }
-
   const facts::Machine& machine_;
   const knowledge::Tables& tables_;
   std::map<std::int64_t, const Process*> by_pid_;
@@ -291,6 +293,10 @@ Known<bool> list_completeness(const facts::Machine& machine) {
 
 }  // namespace
 
+std::string name_of_running(const Process& process, const knowledge::Tables& tables) {
+  return name_of_process(process, launch_of(process), tables);
+}
+
 std::vector<Tenant> tenants_of_workload(const facts::Workload& workload, const knowledge::Tables& tables) {
   std::vector<Tenant> tenants;
   for (const facts::Launch& launch : workload.launches) {
@@ -358,6 +364,7 @@ RunningTenants tenants_of_machine(const facts::Machine& machine, const knowledge
       add_knowledge(tenant, tables);
       running.tenants.push_back(std::move(tenant));
     }
+    running.tenants[entry->second].pids.push_back(process.pid);
     add_held(running.tenants[entry->second], process, running.complete.known());
   }
   const bool inside = machine.container && machine.container->inside.value_or(false);

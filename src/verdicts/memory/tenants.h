@@ -31,4 +31,7 @@ struct RunningTenants {
 /// (graphics only, little memory) are evidence and no tenants.
 [[nodiscard]] RunningTenants tenants_of_machine(const facts::Machine& machine, const knowledge::Tables& tables);
 
+/// How a process is called everywhere: "running vLLM (pid 4242, container 4f1d…)", "train.py (pid 30118)".
+[[nodiscard]] std::string name_of_running(const facts::Process& process, const knowledge::Tables& tables);
+
 }  // namespace sparkops::verdicts
