@@ -89,6 +89,7 @@ inline constexpr std::size_t k_most_positionals = 1'000'000;
 [[nodiscard]] CommandSpec flush_command();
 [[nodiscard]] CommandSpec explain_command();
 [[nodiscard]] CommandSpec inspect_command();
+[[nodiscard]] CommandSpec demo_command();
 [[nodiscard]] CommandSpec capture_command();
 
 /// `message` on stderr in the form "sparkops: <message>", and the code.

@@ -6,7 +6,7 @@ namespace sparkops::commands {
 
 std::span<const CommandSpec> all_commands() {
   static const std::array k_commands{status_command(),  memory_command(),  preflight_command(), flush_command(),
-                                     explain_command(), inspect_command(), capture_command()};
+                                     explain_command(), inspect_command(), demo_command(),      capture_command()};
   return k_commands;
 }
 

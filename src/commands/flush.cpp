@@ -135,8 +135,11 @@ ExitCode check_jobs(const facts::Machine& machine, const Arguments& arguments, v
     report.notes.push_back(trouble + (forced ? "; done anyway (--force)" : "; without --force this would be refused"));
     return ExitCode::done;
   }
-  report.refused = trouble + "; a flush makes it read its files again, in the middle of a load for a long time";
-  report.instead.emplace_back("wait for it to end, or add --force");
+  report.refused = trouble + "; a flush takes from it what it reads or is about to read: wait until it has ended";
+  std::vector<std::string> words{"sparkops", "flush", "--force"};
+  if (report.everything) words.emplace_back("--all");
+  words.insert(words.end(), arguments.positionals.begin(), arguments.positionals.end());
+  report.instead.push_back(shell_quoted(words));
   return jobs ? ExitCode::answer_is_no : ExitCode::could_not_find_out;
 }
 

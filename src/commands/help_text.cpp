@@ -79,7 +79,7 @@ std::string program_help() {
       "\nOptions of every command\n"
       "  --help            what it does, its options, examples\n"
       "  --json            JSON instead of text\n"
-      "  --root FILE|DIR   look at a capture instead of this machine (status, preflight, capture)\n"
+      "  --root FILE|DIR   look at a capture instead of this machine (status, memory, preflight, capture)\n"
       "  --version         the version of this program\n";
   return text + "\n`sparkops COMMAND --help` tells more, with an example. Without a command: status.\n" + exit_codes();
 }

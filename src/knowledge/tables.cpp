@@ -229,6 +229,11 @@ const ServerDefaults* Tables::server(std::string_view server) const {
 std::vector<std::string> Tables::problems() const {
   std::vector<std::string> result;
   const auto embedded = embedded_files();
+  // The system's directory may be absent; one that somebody named must not be, or its entries are missed in silence.
+  for (const auto& directory : state_->directories)
+    if (directory != k_system_directory && !open_directory_root(directory))
+      result.push_back(
+          fmt::format("{}: {}: no directory that can be read; nothing of it is used", k_directory_variable, directory));
   for (const auto& directory : state_->directories) {
     std::vector<std::string> already_told_on_loading;
     for (const auto& name : State::override_files(directory, already_told_on_loading)) {

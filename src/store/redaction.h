@@ -48,6 +48,11 @@ class Redactor {
   /// or a serial number, else redacted as text.
   [[nodiscard]] std::string value(std::string_view name, std::string_view value);
 
+  /// The value of an option: as above, and the credential in what short options hold: -u name:password, -p password.
+  [[nodiscard]] std::string option_value(std::string_view option, std::string_view word);
+  /// An option with its value in the same word: -uname:password.
+  [[nodiscard]] std::string option_word(std::string_view word);
+
   /// Lines KEY=value or KEY="value", as in etc/dgx-release.
   [[nodiscard]] std::string assignments(std::string_view lines);
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "base/text.h"
 #include "store/redaction.h"
@@ -35,6 +36,26 @@ std::string_view option_name(std::string_view word) {
   return word.substr(0, word.find('='));
 }
 
+/// "8000:8000", "127.0.0.1:80/tcp", "1000:1000": ports and ids, not credentials.
+bool is_numbers(std::string_view word) {
+  return word.find_first_not_of("0123456789:.,-/tcpud") == std::string_view::npos;
+}
+
+bool is_path(std::string_view word) {
+  return word.find('/') != std::string_view::npos || word.starts_with('.') || word.starts_with('~');
+}
+
+/// Where in the value of an option without a telling name its secret begins: of "-u name:password" (curl, wget) after
+/// the colon, of "-p password" (docker login, sshpass) at the start. Nothing for ports, ids and paths, which the same
+/// options stand for elsewhere.
+std::optional<std::size_t> credential_in(std::string_view option, std::string_view word) {
+  const bool user = option == "u" || option == "U" || option == "user" || option == "proxy-user";
+  const std::size_t colon = word.find(':');
+  if (user && colon != std::string_view::npos && colon + 1 < word.size() && !is_numbers(word)) return colon + 1;
+  if (option == "p" && !word.empty() && !is_numbers(word) && !is_path(word)) return 0;
+  return std::nullopt;
+}
+
 /// Pieces that each end in NUL; the last one may not.
 template <class Redact>
 std::string for_each_piece(std::string_view block, Redact redact) {
@@ -60,6 +81,27 @@ bool announces_secret(std::string_view word) {
 
 }  // namespace
 
+std::string Redactor::option_value(std::string_view option, std::string_view word) {
+  const auto secret = credential_in(option, word);
+  if (!secret) return value(option, word);
+  return text(word.substr(0, *secret)) + placeholder(Kind::secret, word.substr(*secret));
+}
+
+std::string Redactor::option_word(std::string_view word) {
+  // "-uname:password", "-ppassword"; a long option, or a few letters together, is no value.
+  constexpr std::size_t k_prefix = 2;
+  const bool may_hold_value = word.size() > k_prefix && (word.starts_with("-u") || word.starts_with("-p")) &&
+                              word.find('=') == std::string_view::npos;
+  if (!may_hold_value) return text(word);
+  const std::string_view rest = word.substr(k_prefix);
+  const bool password = word[1] == 'p' && std::any_of(rest.begin(), rest.end(), [](char c) {
+                          return c < 'a' || c > 'z';  // letters alone may be any option: -python
+                        });
+  const auto secret = word[1] == 'u' || password ? credential_in(word.substr(1, 1), rest) : std::nullopt;
+  if (!secret) return text(word);
+  return text(word.substr(0, k_prefix + *secret)) + placeholder(Kind::secret, rest.substr(*secret));
+}
+
 std::string Redactor::command_line(std::string_view words) {
   std::string_view option;  // the one whose value the next word may be
   return for_each_piece(words, [&](std::string_view word) -> std::string {
@@ -67,12 +109,12 @@ std::string Redactor::command_line(std::string_view words) {
     const std::string_view name = option_name(word);
     if (!name.empty()) {
       option = equals == std::string_view::npos ? name : std::string_view{};
-      if (equals == std::string_view::npos) return text(word);
+      if (equals == std::string_view::npos) return option_word(word);
       return text(word.substr(0, equals + 1)) + value(name, word.substr(equals + 1));
     }
     const std::string_view of = std::exchange(option, {});
     const bool is_value = word.find(' ') == std::string_view::npos || patterns::names_a_secret(of);
-    if (!of.empty() && is_value) return value(of, word);
+    if (!of.empty() && is_value) return option_value(of, word);
     // "NAME=value" as env(1) and Hydra take it; a command in one word (sh -c) is text, with its assignments.
     const bool assignment = equals != std::string_view::npos && equals > 0 &&
                             std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals), [](char c) {
@@ -95,9 +137,9 @@ std::string Redactor::shell_text(std::string_view line) {
     if (equals != std::string_view::npos && !name.empty())
       out += text(word.substr(0, equals + 1)) + value(name, word.substr(equals + 1));
     else if (!option.empty() && !word.empty() && !word.starts_with('-') && !announces_secret(word))
-      out += value(option, word);
+      out += option_value(option, word);
     else
-      out += text(word);
+      out += word.starts_with('-') ? option_word(word) : text(word);
     // "Authorization: Bearer X" is the other way to put a credential behind a blank.
     const bool announces =
         word == "Bearer" || word == "Basic" || announces_secret(word) || (word.starts_with('-') && equals == word.npos);

@@ -48,7 +48,9 @@ TEST_F(FlushFiles, ADirtyFileIsWrittenFirstAndThenGone) {
   ASSERT_EQ(flushed.size(), 1U);
   EXPECT_EQ(flushed[0].error, "");
   EXPECT_EQ(*flushed[0].before.cached, Bytes{k_size});
-  if (flushed[0].before.dirty) EXPECT_GT(flushed[0].before.dirty->value, 0);
+  if (flushed[0].before.dirty) {  // not where the kernel has no cachestat
+    EXPECT_GT(flushed[0].before.dirty->value, 0);
+  }
   EXPECT_EQ(*flushed[0].after.cached, Bytes{0});
   std::ifstream again(path, std::ios::binary);
   const std::string content{std::istreambuf_iterator<char>(again), {}};

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -81,6 +82,13 @@ TEST_F(OwnKnowledge, AnEntryOfOurOwnIsShownWithItsAge) {
   EXPECT_THAT(result.out, HasSubstr("Last verified 2025-01-15: "));
   EXPECT_THAT(result.out, HasSubstr("It may have aged"));
   EXPECT_THAT(result.err, IsEmpty());
+}
+
+TEST(Explain, AKnowledgeDirectoryThatIsNotThereIsOneLineOnStderr) {
+  const auto result = run_sparkops({"explain", "G3"}, {{"SPARKOPS_KNOWLEDGE", "/nowhere/knowledge"}});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.err, HasSubstr("SPARKOPS_KNOWLEDGE: /nowhere/knowledge: no directory"));
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1);
 }
 
 TEST_F(OwnKnowledge, ABrokenEntryIsNamedAndTheCompiledInOneShown) {

@@ -72,7 +72,9 @@ TEST(MemoryCommand, FitsEightyColumnsOnEveryMachineButForCommands) {
     const ProgramResult result = run_sparkops(call);
     std::istringstream lines(result.out);
     for (std::string line; std::getline(lines, line);)
-      if (line.find("sparkops ") == std::string::npos) EXPECT_LE(columns(line), 80U) << call.back() << ": " << line;
+      if (line.find("sparkops ") == std::string::npos) {
+        EXPECT_LE(columns(line), 80U) << call.back() << ": " << line;
+      }
     EXPECT_THAT(result.out, HasSubstr("\nheadroom "));
   }
 }

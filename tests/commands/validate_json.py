@@ -70,6 +70,12 @@ def main():
     for root in [[], *(["--root", machine] for machine in machines)]:
         calls.append(("preflight.schema.json", ["preflight", "--json", *root]))
         calls.append(("status.schema.json", ["status", "--json", *root]))
+        calls.append(("memory.schema.json", ["memory", "--json", *root]))
+    calls.append(("memory.schema.json", ["memory", "--json", program]))
+    calls.append(("demo.schema.json", ["demo", "--json"]))
+    calls.append(("demo.schema.json", ["demo", "--json", "spark-wedged"]))
+    calls.append(("flush.schema.json", ["flush", "--json", "--dry-run", program]))
+    calls.append(("flush.schema.json", ["flush", "--json", "--dry-run", "--all", "--compact"]))
     violations = checked = 0
     for name, arguments in calls:
         result = run(program, arguments)

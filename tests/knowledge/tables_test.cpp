@@ -129,7 +129,7 @@ std::vector<std::string> all_prose(const Tables& tables) {
 
 TEST(CompiledInTables, CommandsFitATerminalAndExist) {
   constexpr std::size_t k_widest_command = 78;  // 80 columns less the indentation of the view
-  const std::set<std::string> commands{"preflight", "explain", "capture", "status"};
+  const std::set<std::string> commands{"preflight", "explain", "capture", "status", "memory", "flush"};
   const Tables tables(std::vector<std::string>{});
   for (const auto& text : all_prose(tables)) {
     for (const auto& line : split_lines(text)) {
@@ -224,11 +224,18 @@ TEST_F(OverrideDirectory, AFileOfNoTableIsNamed) {
   EXPECT_THAT(tables.problems(), Contains(HasSubstr("platform.yaml: there is no table of this name")));
 }
 
-TEST_F(OverrideDirectory, AnEmptyFileAndAnAbsentDirectoryAreNoProblem) {
+TEST_F(OverrideDirectory, AnEmptyFileIsNoProblem) {
   write("platforms.yaml", "# nothing of our own yet\n");
-  const Tables tables({directory(), directory() + "/absent"});
+  const Tables tables({directory()});
   EXPECT_EQ(tables.gb10().name, "NVIDIA DGX Spark (GB10)");
   EXPECT_THAT(tables.problems(), IsEmpty());
+}
+
+TEST_F(OverrideDirectory, OneThatIsNotThereIsSaidAndTheOthersHold) {
+  const Tables tables({directory(), directory() + "/absent"});
+  EXPECT_EQ(tables.gb10().name, "NVIDIA DGX Spark (GB10)");
+  EXPECT_THAT(tables.problems(),
+              ::testing::ElementsAre(HasSubstr(directory() + "/absent: no directory that can be read")));
 }
 
 TEST_F(OverrideDirectory, HostileFilesEndAsProblems) {

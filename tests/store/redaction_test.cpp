@@ -167,6 +167,15 @@ TEST(Redaction, NoPlantedSecretSurvivesInACommandLine) {
       {"curl", "https://blob.example.com/x?sv=1&sig=" + secret + "&se=2"},
       {"curl", "https://bucket.example.com/x?X-Amz-Signature=" + secret},
       {"app", "password:" + secret},
+      {"curl", "-u", "alice:" + secret, "https://example.com/"},
+      {"curl", "-ualice:" + secret, "https://example.com/"},
+      {"curl", "--user", "alice:" + secret, "https://example.com/"},
+      {"curl", "-x", "http://proxy:3128", "--proxy-user", "alice:" + secret},
+      {"docker", "login", "-u", "alice", "-p", secret, "registry.example.com"},
+      {"sshpass", "-p", secret, "ssh", "box"},
+      {"mysql", "-p" + secret},
+      {"bash", "-c", "curl -s -u alice:" + secret + " https://example.com/ | tar x"},
+      {"bash", "-c", "sshpass -p " + secret + " ssh box"},
   };
   for (const auto& line : command_lines) {
     Redactor redact = redactor();
@@ -192,6 +201,16 @@ TEST(Redaction, WhatReadersNeedOfACommandLineStays) {
              "--gpu-memory-utilization", "0.4", "--tensor-parallel-size=2", "--max-num-batched-tokens", "8192",
              "--kv-cache-dtype", "fp8", "--port", "8000", "--host", "0.0.0.0", "--token-limit", "4096"});
   EXPECT_EQ(redact.command_line(line), line);
+}
+
+TEST(Redaction, PortsIdsAndPathsBehindTheSameShortOptionsStay) {
+  Redactor redact = redactor();
+  const std::string line =
+      words({"docker", "run",      "-u",          "1000:1000",  "-p",      "8000:8000", "-p",   "127.0.0.1:80:80/tcp",
+             "mkdir",  "-p",       "/models/new", "-u",         "trainer", "-p",        "8080", "python3",
+             "-u",     "train.py", "-python",     "-p8000:8000"});
+  EXPECT_EQ(redact.command_line(line), line);
+  EXPECT_EQ(redact.counts().at("secrets"), 0);
 }
 
 TEST(Redaction, HostsThatAnOptionNames) {

@@ -23,6 +23,8 @@ constexpr int k_deepest_directory = 8;
 /// "checkpoints/step-1000/model.safetensors" below a working directory.
 constexpr int k_deepest_checkpoint = 2;
 constexpr std::size_t k_most_working_directories = 8;
+/// Root may read the mappings of every process, and a table of them takes the kernel as long as ten other files.
+constexpr std::size_t k_most_maps_read = 256;
 constexpr std::size_t k_maps_cap = std::size_t{4} << 20;
 
 std::string environment_value(const char* name) {
@@ -143,10 +145,13 @@ void look_at_open_files(const Root& root, Collector& collector) {
 /// Files that these processes have mapped, and what lies where python runs: trainers write their checkpoints there.
 void look_at_mapped_files_and_checkpoints(const Root& root, Collector& collector) {
   std::set<std::string> mapped, working_directories;
+  std::size_t maps_read = 0;
   for (const std::int64_t process : newest_processes(root)) {
     const std::string directory = "proc/" + std::to_string(process);
+    if (maps_read == k_most_maps_read) break;
     const auto maps = root.read(directory + "/maps", k_maps_cap);
-    if (!maps) continue;
+    if (!maps || maps->empty()) continue;
+    ++maps_read;
     for (const MappedRegion& region : parse_mappings(*maps))
       if (region.path.starts_with('/') && !region.path.starts_with("/dev/") && !region.path.starts_with("/memfd:"))
         mapped.insert(region.path);

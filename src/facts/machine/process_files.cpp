@@ -87,7 +87,13 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
 
 ProcessStatus parse_process_status(std::string_view text) {
   ProcessStatus status;
-  for (const std::string_view line : split_lines(text)) {
+  // Read for every process there is: no list of lines is made, and most lines are known by their first letter.
+  constexpr std::string_view k_first_letters = "NPRSUV";
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.empty() || k_first_letters.find(line[0]) == std::string_view::npos) continue;
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos) continue;
     const std::string_view key = line.substr(0, colon);

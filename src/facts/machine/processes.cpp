@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <unordered_map>
 
 #include "base/text.h"
 #include "facts/machine/process_files.h"
@@ -179,10 +180,12 @@ void sort_by_weight(std::vector<Process>& processes) {
 class HolderScan {
  public:
   void look_at(const Scan& scan, std::int64_t pid) {
-    const Result<std::string> text = read_capped(scan, pid, "status", k_small_file_cap);
+    // The memory lines stand in the first kilobytes, and a larger buffer costs more than the reading.
+    constexpr std::size_t k_memory_lines = std::size_t{8} << 10;
+    const Result<std::string> text = read_capped(scan, pid, "status", k_memory_lines);
     if (!text) return;
-    ProcessStatus status = parse_process_status(*text);
-    names_[pid] = status.name;
+    const ProcessStatus status = parse_process_status(*text);
+    names_.emplace(pid, status.name);
     if (status.state == "Z") zombies_.push_back({pid, status.parent.value_or(0), status.name, ""});
     const Bytes held = status.resident.value_or(Bytes{0}) + status.swapped.value_or(Bytes{0});
     if (held >= k_smallest_holder) by_weight_.emplace_back(held, pid);
@@ -216,7 +219,7 @@ class HolderScan {
         parent.empty() ? Known<std::string>(unknown("its parent could not be read")) : as_read(parent);
   }
 
-  std::map<std::int64_t, std::string> names_;
+  std::unordered_map<std::int64_t, std::string> names_;
   std::vector<std::pair<Bytes, std::int64_t>> by_weight_;
   std::vector<Zombie> zombies_;
 };
