@@ -171,6 +171,21 @@ TEST(Capture, OfPid1OnlyItsProgramAndWhatTellsAContainer) {
   EXPECT_EQ(root.read("proc/4711/cgroup").value(), "0::/system.slice/docker-" + id + ".scope\n");
 }
 
+TEST(Capture, OfALargeHolderOfMemoryItKeepsHowMuchAndWhose) {
+  auto entries = private_machine();
+  for (const auto& [pid, kib] : {std::pair{5001, "70000"}, std::pair{5002, "60000"}}) {
+    const std::string directory = "proc/" + std::to_string(pid);
+    entries.push_back(file(directory + "/comm", "redis\n"));
+    entries.push_back(file(directory + "/cmdline", nul_ended({"/usr/bin/redis", "--secret-project"})));
+    entries.push_back(file(directory + "/status",
+                           std::string("Name:\tredis\nUid:\t1000\t1000\t1000\t1000\nVmRSS:\t") + kib + " kB\n"));
+  }
+  const Root root = root_of(take_capture(root_of(entries), {}).entries);
+  EXPECT_THAT(root.read("proc/5001/status").value(), HasSubstr("VmRSS:\t70000 kB"));
+  EXPECT_EQ(root.read("proc/5001/cmdline").value(), nul_ended({"/usr/bin/redis"}));
+  EXPECT_FALSE(root.exists("proc/5002/status")) << "less than 64 MiB";
+}
+
 TEST(Capture, WhatCannotBeReadStaysUnknown) {
   auto entries = private_machine();
   ArchiveEntry environ = file("proc/1/environ", "permission denied\n");
