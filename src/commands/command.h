@@ -91,6 +91,8 @@ inline constexpr std::size_t k_most_positionals = 1'000'000;
 [[nodiscard]] CommandSpec inspect_command();
 [[nodiscard]] CommandSpec demo_command();
 [[nodiscard]] CommandSpec capture_command();
+[[nodiscard]] CommandSpec record_command();
+[[nodiscard]] CommandSpec run_command();
 
 /// `message` on stderr in the form "sparkops: <message>", and the code.
 ExitCode fail_with(ExitCode code, std::string_view message);
