@@ -70,18 +70,15 @@ def main():
     for root in [[], *(["--root", machine] for machine in machines)]:
         calls.append(("preflight.schema.json", ["preflight", "--json", *root]))
         calls.append(("status.schema.json", ["status", "--json", *root]))
-<<<<<<< HEAD
         calls.append(("memory.schema.json", ["memory", "--json", *root]))
     calls.append(("memory.schema.json", ["memory", "--json", program]))
     calls.append(("demo.schema.json", ["demo", "--json"]))
     calls.append(("demo.schema.json", ["demo", "--json", "spark-wedged"]))
     calls.append(("flush.schema.json", ["flush", "--json", "--dry-run", program]))
     calls.append(("flush.schema.json", ["flush", "--json", "--dry-run", "--all", "--compact"]))
-=======
     calls.append(("record.schema.json", ["record", "10", "--json", "--duration", "0.1",
                                          "--columns", "pstate,clocks.gr,clocks.mem,power.draw.instant,"
                                          "clocks_event_reasons.active,temperature.gpu.tlimit"]))
->>>>>>> 833462d (record and run: a log beside whatever runs, and a job with preflight before it and a record beside it)
     violations = checked = 0
     for name, arguments in calls:
         result = run(program, arguments)
@@ -99,14 +96,12 @@ def main():
         for error in validator(schemas, "capture.schema.json").iter_errors(json.loads(captured.stdout)):
             violations += 1
             print(f"capture: {error.message[:300]}")
-<<<<<<< HEAD
         for path, options in ((program, []), (fat_binary(folder), ["--verbose"]), (wheel(folder, program), [])):
             inspected = run(program, ["inspect", "--json", *options, path])
             checked += 1
             for error in validator(schemas, "inspect.schema.json").iter_errors(json.loads(inspected.stdout)):
                 violations += 1
                 print(f"inspect {os.path.basename(path)}: {error.message[:300]}")
-=======
         recorded = os.path.join(folder, "run.json")
         run(program, ["run", "--run-dir", folder, "--json", recorded, "--", "sh", "-c", "kill -9 $$"])
         for path in (recorded, *glob.glob(os.path.join(folder, "*-sh", "run.json"))):
@@ -116,7 +111,6 @@ def main():
             for error in validator(schemas, "run.schema.json").iter_errors(content):
                 violations += 1
                 print(f"run: {error.message[:300]}")
->>>>>>> 833462d (record and run: a log beside whatever runs, and a job with preflight before it and a record beside it)
         report = os.path.join(folder, "env-report.json")
         run(program, ["preflight", "--root", machines[0], "--report", report])
         with open(report, encoding="utf-8") as file:
