@@ -10,13 +10,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace sparkops {
 
 namespace {
 
-constexpr std::uint64_t k_longest_run = std::uint64_t{128} << 10;       // bytes that are fetched from disk at once
+constexpr std::uint64_t k_longest_run = std::uint64_t{128} << 10;  // bytes that are fetched from disk at once
+constexpr std::uint64_t k_long_run = std::uint64_t{512} << 10;
 constexpr std::uint64_t k_largest_snapshot = std::uint64_t{256} << 20;  // of a file; a page of it costs a look-up
 
 /// How it is told which pages were in the page cache before.
@@ -57,7 +59,7 @@ class DiskFile final : public RandomAccessFile {
         page_size_(static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE))) {
     ::posix_fadvise(file_.get(), 0, 0, POSIX_FADV_RANDOM);
     // The kernel answers truthfully only those who could write the file.
-    if (size_ > 0 && (status.st_uid == ::geteuid() || ::geteuid() == 0)) ask_what_is_resident();
+    may_ask_ = size_ > 0 && (status.st_uid == ::geteuid() || ::geteuid() == 0);
   }
   ~DiskFile() override { give_back(); }
   DiskFile(const DiskFile&) = delete;
@@ -69,6 +71,11 @@ class DiskFile final : public RandomAccessFile {
   [[nodiscard]] Result<std::size_t> read_at(std::uint64_t offset, std::span<char> buffer) const override {
     if (offset >= size_) return std::size_t{0};
     const std::uint64_t end = offset + std::min<std::uint64_t>(buffer.size(), size_ - offset);
+    run_starts_at_ = offset == run_ends_at_ ? run_starts_at_ : offset;
+    run_ends_at_ = end;
+    // Reading on and on makes the kernel read ahead where somebody else's reading had left its mark: then attempts tell
+    // nothing any more.
+    if (run_ends_at_ - run_starts_at_ >= k_long_run) ask_what_is_resident();
     std::uint64_t at = offset;
     while (at < end) {
       const auto count = read_some(at, buffer.subspan(at - offset, end - at));
@@ -80,7 +87,9 @@ class DiskFile final : public RandomAccessFile {
   }
 
  private:
-  void ask_what_is_resident() {
+  /// Asked once, and only when it matters: the answer costs time in proportion to the pages that are there.
+  void ask_what_is_resident() const {
+    if (!std::exchange(may_ask_, false) || residency_ != Residency::by_attempt) return;
     CacheRange range{0, 0};  // all of it
     CacheStatistics statistics{};
     const std::uint64_t pages = (size_ + page_size_ - 1) / page_size_;
@@ -101,7 +110,9 @@ class DiskFile final : public RandomAccessFile {
     if (residency_ == Residency::by_attempt) {
       const ssize_t count = read_cached(offset, buffer);
       if (count >= 0) return static_cast<std::size_t>(count);
-      if (errno != EAGAIN && errno != EINTR) residency_ = Residency::untold;
+      const bool is_missing = errno == EAGAIN || errno == EINTR;
+      ask_what_is_resident();
+      if (!is_missing && residency_ == Residency::by_attempt) residency_ = Residency::untold;
     }
     if (residency_ == Residency::by_attempt) buffer = buffer.subspan(0, missing_run(offset, buffer.size()));
     if (residency_ == Residency::none_was || residency_ == Residency::by_snapshot) note_pages(offset, buffer.size());
@@ -160,8 +171,10 @@ class DiskFile final : public RandomAccessFile {
   std::string name_;
   std::uint64_t size_;
   std::uint64_t page_size_;
+  mutable bool may_ask_ = false;
+  mutable std::uint64_t run_starts_at_ = 0, run_ends_at_ = 0;  ///< of reads that follow each other
   mutable Residency residency_ = Residency::by_attempt;
-  std::vector<unsigned char> snapshot_;
+  mutable std::vector<unsigned char> snapshot_;
   mutable std::vector<Pages> ours_;
 };
 

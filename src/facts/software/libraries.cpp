@@ -30,6 +30,36 @@ std::string name_behind_links(const Root& root, std::string path) {
   return path.substr(path.rfind('/') + 1);
 }
 
+bool is_named_as_library(std::string_view path) {
+  return is_library_name(path.substr(path.rfind('/') + 1));
+}
+
+/// The shared objects of RECORD. torch lists twelve thousand headers besides: lines without ".so" are passed over
+/// before anything is made of them.
+Result<std::vector<std::string>> read_listed_libraries(const Root& root, const Distribution& distribution) {
+  constexpr std::size_t k_largest_record = std::size_t{64} << 20;
+  std::vector<std::string> kept;
+  const auto record = root.read(distribution.metadata + "/RECORD", k_largest_record);
+  if (record && record->find('"') == std::string::npos) {
+    for (std::size_t at = record->find(".so"); at != std::string::npos; at = record->find(".so", at)) {
+      const std::size_t start = record->rfind('\n', at) + 1;  // npos + 1 is the start of the text
+      const std::size_t end = std::min(record->find('\n', at), record->size());
+      const std::string_view line = std::string_view(*record).substr(start, end - start);
+      const std::string_view path = trim(line.substr(0, line.find(',')));
+      if (is_named_as_library(path))
+        kept.push_back(
+            normal_path(path.starts_with('/') ? std::string(path) : distribution.site + "/" + std::string(path)));
+      at = end;
+    }
+    return kept;
+  }
+  return distribution_files(root, distribution).map([&](const std::vector<std::string>& files) {
+    for (const std::string& file : files)
+      if (is_named_as_library(file)) kept.push_back(normal_path(file));
+    return kept;
+  });
+}
+
 }  // namespace
 
 struct Libraries::State {
@@ -208,11 +238,13 @@ Result<bool> Libraries::exports(const std::string& path, std::string_view symbol
 bool Libraries::exists(const std::string& path) {
   const std::string normal = normal_path(path);
   const std::size_t slash = normal.rfind('/');
-  const std::string directory = slash == 0 ? "/" : normal.substr(0, slash);
-  const std::string name = normal.substr(slash + 1);
-  const auto& entries = state_->list(directory);
+  return holds(slash == 0 ? "/" : normal.substr(0, slash), std::string_view(normal).substr(slash + 1));
+}
+
+bool Libraries::holds(const std::string& normal_directory, std::string_view name) {
+  const auto& entries = state_->list(normal_directory);
   const auto found = std::lower_bound(entries.begin(), entries.end(), name,
-                                      [](const DirectoryEntry& entry, const std::string& n) { return entry.name < n; });
+                                      [](const DirectoryEntry& entry, std::string_view n) { return entry.name < n; });
   return found != entries.end() && found->name == name && found->kind != FileKind::directory;
 }
 
@@ -252,12 +284,7 @@ Result<const std::vector<std::string>*> Libraries::of_distribution(const Distrib
   auto known = state_->distributions.find(distribution.metadata);
   if (known == state_->distributions.end()) {
     if (state_->is_captured) return not_captured(distribution.metadata);
-    auto paths = distribution_files(state_->root, distribution).map([](const std::vector<std::string>& files) {
-      std::vector<std::string> kept;
-      for (const std::string& file : files)
-        if (is_library_name(std::string_view(file).substr(file.rfind('/') + 1))) kept.push_back(normal_path(file));
-      return kept;
-    });
+    auto paths = read_listed_libraries(state_->root, distribution);
     known = state_->distributions.emplace(distribution.metadata, std::move(paths)).first;
   }
   if (!known->second) return tl::unexpected(known->second.error());

@@ -50,6 +50,8 @@ class Libraries {
 
   /// Whether there is a file of that path (directories are listed once and remembered).
   [[nodiscard]] bool exists(const std::string& path);
+  /// The same for a name in a directory that is written as normal_path writes it.
+  [[nodiscard]] bool holds(const std::string& normal_directory, std::string_view name);
   /// The files in a directory whose names are those of shared objects ("libx.so.1", "_C.cpython-312-….so"), sorted;
   /// absolute paths. Empty where there is no such directory.
   [[nodiscard]] std::vector<std::string> in_directory(const std::string& directory);

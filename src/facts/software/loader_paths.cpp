@@ -20,7 +20,7 @@ std::vector<std::string> directories_of(std::string_view list, const Library& li
   std::vector<std::string> directories;
   for (const std::string_view part : split(list, ':'))
     if (!part.empty() && directories.size() < k_most_directories)
-      directories.push_back(expand_loader_path(part, library.path, library.image.machine));
+      directories.push_back(normal_path(expand_loader_path(part, library.path, library.image.machine)));
   return directories;
 }
 
@@ -65,7 +65,7 @@ std::vector<std::string> split_library_path(std::string_view text) {
   std::vector<std::string> directories;
   for (const std::string_view part : split(text, ':'))
     for (const std::string_view directory : split(part, ';'))
-      if (!directory.empty() && directories.size() < k_most_directories) directories.emplace_back(directory);
+      if (!directory.empty() && directories.size() < k_most_directories) directories.push_back(normal_path(directory));
   return directories;
 }
 

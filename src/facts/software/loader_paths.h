@@ -12,7 +12,8 @@ namespace sparkops::facts {
 /// $ORIGIN (the directory of the library), $LIB and $PLATFORM, with or without braces; others stay as they are.
 [[nodiscard]] std::string expand_loader_path(std::string_view path, std::string_view library, ElfMachine machine);
 
-/// The directories of DT_RPATH; none where there is a DT_RUNPATH too. Empty parts are left out.
+/// The directories of DT_RPATH, as normal_path writes them; none where there is a DT_RUNPATH too. Empty parts are left
+/// out.
 [[nodiscard]] std::vector<std::string> rpath_directories(const Library& library);
 /// The directories of DT_RUNPATH.
 [[nodiscard]] std::vector<std::string> runpath_directories(const Library& library);

@@ -121,8 +121,14 @@ bool LoaderResolver::try_file(const std::string& path, Candidate& best) {
 bool LoaderResolver::try_directories(const std::vector<std::string>& directories, const std::string& soname,
                                      Candidate& best) {
   return std::any_of(directories.begin(), directories.end(), [&](const std::string& directory) {
-    return !directory.empty() && try_file(directory + "/" + soname, best);
+    return libraries_.holds(directory, soname) && try_file(directory + "/" + soname, best);
   });
+}
+
+const std::vector<std::string>& LoaderResolver::runpath_of(const Library& library) {
+  const auto known = runpaths_.find(library.path);
+  if (known != runpaths_.end()) return known->second;
+  return runpaths_.emplace(library.path, runpath_directories(library)).first->second;
 }
 
 LoaderResolver::Candidate LoaderResolver::locate(const std::string& soname, const Library& by,
@@ -136,7 +142,7 @@ LoaderResolver::Candidate LoaderResolver::locate(const std::string& soname, cons
     return {NeedStatus::found, loaded->second, ""};
   if (!by.image.runpath && try_directories(rpaths, soname, best)) return best;
   if (try_directories(context_.library_path, soname, best)) return best;
-  if (by.image.runpath && try_directories(runpath_directories(by), soname, best)) return best;
+  if (by.image.runpath && try_directories(runpath_of(by), soname, best)) return best;
   const auto& cache = cache_by_soname();
   if (const auto cached = cache.find(soname); cached != cache.end() && try_file(cached->second, best)) return best;
   try_directories(default_directories(context_.machine), soname, best);

@@ -99,6 +99,7 @@ class LoaderResolver {
   struct Closure;
   Closure closure_of(const Library& library);
   Candidate locate(const std::string& soname, const Library& by, const std::vector<std::string>& rpaths);
+  const std::vector<std::string>& runpath_of(const Library& library);
   bool try_directories(const std::vector<std::string>& directories, const std::string& soname, Candidate& best);
   bool try_file(const std::string& path, Candidate& best);
   void note_other_version(ResolvedNeed& need);
@@ -110,6 +111,7 @@ class LoaderResolver {
   Libraries& libraries_;
   LoaderContext context_;
   std::vector<std::string> program_rpath_;
+  std::map<std::string, std::vector<std::string>> runpaths_;  // by the path of the library
   std::map<std::string, LibraryResolution> resolutions_, resolutions_with_symbols_;
   std::optional<std::map<std::string, std::string>> cache_;
 };
