@@ -13,7 +13,7 @@ namespace {
 std::optional<std::string> version_behind_mark(std::string_view text) {
   const std::size_t v = text.find(", V");
   constexpr std::size_t k_near = 32;
-  if (v == std::string_view::npos || v > k_near) return std::nullopt;
+  if (v > k_near) return std::nullopt;  // npos too
   text.remove_prefix(v + 3);
   const std::string_view version = text.substr(0, text.find_first_not_of("0123456789."));
   if (version.empty() || version.size() > k_near) return std::nullopt;
