@@ -209,13 +209,21 @@ ModelPart part_of_tensor(std::string_view name, std::int64_t decoder_layers) {
 bool is_quantization_helper(std::string_view name) {
   const std::size_t dot = name.rfind('.');
   const std::string_view last = dot == std::string_view::npos ? name : name.substr(dot + 1);
-  constexpr std::array<std::string_view, 12> k_exact = {
-      "qzeros", "scales",       "g_idx",         "absmax",           "quant_map",         "SCB",
-      "zeros",  "weight_shape", "nested_absmax", "nested_quant_map", "weight_zero_point", "weight_g_idx"};
   if (last == "weight" || last == "bias") return false;
+  constexpr std::array<std::string_view, 17> k_exact = {"qzeros",        "scales",
+                                                        "g_idx",         "absmax",
+                                                        "quant_map",     "SCB",
+                                                        "zeros",         "weight_shape",
+                                                        "weight_g_idx",  "weight_zero_point",
+                                                        "nested_absmax", "nested_quant_map",
+                                                        "k_scale",       "v_scale",
+                                                        "q_scale",       "activation_scale",
+                                                        "weight_format"};
   if (std::find(k_exact.begin(), k_exact.end(), last) != k_exact.end()) return true;
-  return last.find("_scale") != std::string_view::npos || last.starts_with("quant_state") ||
-         last.ends_with("weight_format");
+  // Not every scale: Gemma-4's per_expert_scale is trained.
+  for (const std::string_view part : {"weight_scale", "input_scale", "output_scale", "global_scale", "_scale_inv"})
+    if (last.find(part) != std::string_view::npos) return true;
+  return last.ends_with("_scales") || last.ends_with("proj_scale") || last.starts_with("bitsandbytes__");
 }
 
 }  // namespace sparkops::facts

@@ -153,8 +153,8 @@ class CheckpointTensors {
     linear("mlp.gate", a_.hidden, e.count, e.router_bias);
     if (e.correction_bias != facts::CorrectionBias::none) in_layer("mlp.gate.e_score_correction_bias", {e.count});
     if (e.per_expert_scale) {
-      in_layer("router.per_expert_weight", {e.count});
-      in_layer("router.hidden_weight", {a_.hidden});
+      in_layer("router.per_expert_scale", {e.count});
+      in_layer("router.scale", {a_.hidden});
       for (const char* const name :
            {"pre_feedforward_layernorm_2", "post_feedforward_layernorm_1", "post_feedforward_layernorm_2"})
         in_layer(std::string(name) + ".weight", {a_.hidden});
