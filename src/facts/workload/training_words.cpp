@@ -28,7 +28,7 @@ std::optional<std::int64_t> whole_number(std::string_view value) {
       case 'k': unit = 1000; break;
       case 'K': unit = 1024; break;
       case 'm': unit = 1'000'000; break;
-      case 'M': unit = 1024 * 1024; break;
+      case 'M': unit = std::int64_t{1024} * 1024; break;
       default: break;
     }
     if (unit > 1) value.remove_suffix(1);
