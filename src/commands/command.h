@@ -87,6 +87,7 @@ inline constexpr std::size_t k_most_positionals = 1'000'000;
 [[nodiscard]] CommandSpec preflight_command();
 [[nodiscard]] CommandSpec memory_command();
 [[nodiscard]] CommandSpec flush_command();
+[[nodiscard]] CommandSpec plan_command();
 [[nodiscard]] CommandSpec explain_command();
 [[nodiscard]] CommandSpec inspect_command();
 [[nodiscard]] CommandSpec demo_command();

@@ -104,4 +104,24 @@ ModelEntry read_model_entry(EntryReader& reader) {
   return entry;
 }
 
+AnchorEntry read_anchor(EntryReader& reader) {
+  AnchorEntry entry;
+  entry.id = reader.text("id");
+  entry.kind = reader.one_of("kind", {"measured", "ceiling"});
+  entry.model = reader.text("model");
+  entry.parameters = reader.whole_number("parameters");
+  entry.method = reader.one_of("method", {"full", "lora", "qlora", "nvfp4-lora", "inference"});
+  entry.weights = reader.text("weights");
+  entry.batch = reader.whole_number("batch");
+  entry.packing = reader.whole_number("packing");
+  if (entry.kind == "measured") {
+    entry.quantity = reader.one_of("quantity", {"peak_allocated", "load"});
+    entry.bytes = reader.whole_number("bytes");
+  }
+  entry.what = reader.text("what");
+  entry.sources = reader.sources("sources");
+  entry.last_verified = reader.date("last_verified");
+  return entry;
+}
+
 }  // namespace sparkops::knowledge

@@ -14,5 +14,6 @@ namespace sparkops::knowledge {
 [[nodiscard]] PlaybookEntry read_playbook(EntryReader& reader);
 [[nodiscard]] StackPackage read_stack_package(EntryReader& reader);
 [[nodiscard]] ModelEntry read_model_entry(EntryReader& reader);
+[[nodiscard]] AnchorEntry read_anchor(EntryReader& reader);
 
 }  // namespace sparkops::knowledge

@@ -66,6 +66,20 @@ void apply(std::vector<Entry>& entries, std::vector<Entry> later, std::string En
   }
 }
 
+/// The entries of a table that hold a line, cut out as text: parsing YAML is what costs.
+std::string entries_with(std::string_view table, std::string_view line) {
+  constexpr std::string_view k_begin = "\n- id: ";
+  std::string chosen;
+  std::size_t at = table.find(k_begin);
+  while (at != std::string_view::npos) {
+    const std::size_t end = table.find(k_begin, at + 1);
+    const std::string_view entry = table.substr(at, end == std::string_view::npos ? end : end - at);
+    if (entry.find(line) != std::string_view::npos) chosen += entry;
+    at = end;
+  }
+  return chosen;
+}
+
 template <class Entry>
 struct Table {
   std::string_view stem;
@@ -89,6 +103,7 @@ struct Tables::State {
   Table<PlaybookEntry> playbooks{"playbooks", &PlaybookEntry::playbook, read_playbook, {}, {}};
   Table<StackPackage> stack{"stack", &StackPackage::name, read_stack_package, {}, {}};
   Table<ModelEntry> models{"models", &ModelEntry::name, read_model_entry, {}, {}};
+  Table<AnchorEntry> anchors{"anchors", &AnchorEntry::id, read_anchor, {}, {}};
 
   std::mutex problems_mutex;
   std::vector<std::string> problems;
@@ -198,6 +213,25 @@ const std::vector<StackPackage>& Tables::stack() const {
 
 const std::vector<ModelEntry>& Tables::models() const {
   return state_->get(state_->models);
+}
+
+const std::vector<AnchorEntry>& Tables::anchors() const {
+  return state_->get(state_->anchors);
+}
+
+std::vector<AnchorEntry> Tables::anchors_of(std::string_view method) const {
+  std::vector<AnchorEntry> chosen;
+  if (!state_->has_override(state_->anchors.stem)) {
+    const std::string line = fmt::format("\n  method: {}\n", method);
+    std::vector<std::string> wrong;
+    const std::string text = entries_with(State::embedded(state_->anchors.stem), line);
+    chosen = read_entries({"knowledge/anchors.yaml (compiled in)", text}, read_anchor, wrong);
+    if (wrong.empty()) return chosen;
+  }
+  chosen.clear();
+  for (const AnchorEntry& entry : anchors())
+    if (entry.method == method) chosen.push_back(entry);
+  return chosen;
 }
 
 std::optional<ModelEntry> Tables::find_model(std::string_view name) const {

@@ -110,6 +110,22 @@ struct ModelEntry {
   std::string last_verified;
 };
 
+/// A published footprint, or the longest run that was seen to work (knowledge/anchors.yaml).
+struct AnchorEntry {
+  std::string id;
+  std::string kind;  ///< "measured", "ceiling"
+  std::string model;
+  std::int64_t parameters = 0;
+  std::string method, weights;  ///< the words of `plan`
+  std::int64_t batch = 0;
+  std::int64_t packing = 0;           ///< tokens; 0: a load
+  std::string quantity;               ///< "peak_allocated", "load"; empty for a ceiling
+  std::optional<std::int64_t> bytes;  ///< of a measured one
+  std::string what;
+  std::vector<Source> sources;
+  std::string last_verified;
+};
+
 /// Everything that is known about the platform. Loaded from the data compiled in, then /etc/sparkops/knowledge/*.yaml,
 /// then $SPARKOPS_KNOWLEDGE/*.yaml; a later entry with the same key replaces the earlier one. Tables are parsed when
 /// first asked for, since parsing YAML costs milliseconds; the same object may be asked from several threads.
@@ -131,6 +147,9 @@ class Tables {
   [[nodiscard]] const std::vector<PlaybookEntry>& playbooks() const;
   [[nodiscard]] const std::vector<StackPackage>& stack() const;
   [[nodiscard]] const std::vector<ModelEntry>& models() const;
+  [[nodiscard]] const std::vector<AnchorEntry>& anchors() const;
+  /// Those of one method ("lora"); parses them alone where no override replaces the table.
+  [[nodiscard]] std::vector<AnchorEntry> anchors_of(std::string_view method) const;
 
   /// The model that a name means, by name or alias and whatever its ending tells about tuning or number format (see
   /// model_names.h); parses that entry alone where no override replaces the table. Nothing: not known.

@@ -79,6 +79,11 @@ def main():
     calls.append(("record.schema.json", ["record", "10", "--json", "--duration", "0.1",
                                          "--columns", "pstate,clocks.gr,clocks.mem,power.draw.instant,"
                                          "clocks_event_reasons.active,temperature.gpu.tlimit"]))
+    plans = (["Qwen3-8B", "--method", "lora", "--fit", "--compare"], ["--params", "8e9", "--method", "qlora"],
+             ["Qwen3-32B", "--framework", "vllm", "--server-fraction", "0.5", "--beside", "vllm serve m"],
+             ["GLM-4.5-Air", "--method", "nvfp4-lora"], ["Llama-3.3-70B", "--method", "full", "--fsdp"])
+    calls += [("plan.schema.json", ["plan", "--json", *plan]) for plan in plans]
+    calls += [("plan.schema.json", ["plan", "--json", "Qwen3-8B", "--root", machine]) for machine in machines]
     violations = checked = 0
     for name, arguments in calls:
         result = run(program, arguments)

@@ -16,7 +16,7 @@ inline constexpr double k_bits_fp8 = 8 + 32.0 / (128 * 128);
 inline constexpr double k_bits_nvfp4 = 4 + 8.0 / 16;
 inline constexpr double k_bits_mxfp4 = 4 + 8.0 / 32;
 /// How far a count from verified widths may be off: buffers, rope tables, alignment of blocks.
-inline constexpr double k_weights_below = 0.01, k_weights_above = 0.02;
+inline constexpr double k_weights_below = 0.01, k_weights_above = 0.01;
 /// … with widths nobody verified, or a parameter count alone.
 inline constexpr double k_unsure_weights = 0.04;
 /// … of quantised checkpoints whose headers were not read: some keep whole blocks 16-bit (Unsloth's dynamic 4-bit,

@@ -25,7 +25,7 @@ Transient transient_of(const RunShape& run, double file, double largest) {
   const double shard = std::min(file, k_shard);
   switch (run.loader) {
     case LoaderMode::mmap:
-      return {{file * 0.9, file, file * 1.05},
+      return {{file * 0.9, file, file},
               "a private mapping is copied page by page while it goes to the GPU: the file counts twice until the last "
               "shard is done"};
     case LoaderMode::pread: return {{0, k_bounce, shard}, "one buffer"};
@@ -41,7 +41,7 @@ Transient transient_of(const RunShape& run, double file, double largest) {
     case LoaderMode::unknown: break;
   }
   // safetensors before 0.8 doubles the file, from 0.8 on one buffer suffices: which one runs was not said.
-  return {{0, file, file * 1.05},
+  return {{0, file, file},
           "safetensors before 0.8 maps the file privately and doubles it, later versions do not (say --loader)"};
 }
 

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "base/finding.h"
+#include "knowledge/tables.h"
+#include "verdicts/memory/contention.h"
 #include "verdicts/memory/fit.h"
 #include "verdicts/memory/footprint.h"
 #include "verdicts/memory/run_shape.h"
@@ -85,5 +87,28 @@ struct Plan {
   std::vector<std::string> unread;  ///< settings of the workload that nobody here understands
   std::string next_step;
 };
+
+/// The largest packing, batch and rank that fit for sure (upper bound, after a flush), and the table around them.
+[[nodiscard]] FitSearch search_fit(const RunShape& run, const Budget& budget);
+
+/// Full fine-tune, bf16 LoRA, QLoRA and LoRA over NVFP4 weights with the same model and lengths.
+[[nodiscard]] std::vector<MethodRow> compare_methods(const RunShape& run, const Budget& budget);
+
+/// The rungs of the OOM ladder in their order, none left out: what each gives, and why one is passed over.
+[[nodiscard]] std::vector<RungGain> ladder_gains(const RunShape& run, const Footprint& footprint, const Budget& budget);
+
+[[nodiscard]] TimeFloor time_floor(const RunShape& run, const Footprint& footprint);
+
+/// Up to `most` measurements with the same method and a model of similar size, nearest first, and the ceilings that the
+/// plan goes beyond.
+[[nodiscard]] std::vector<NearAnchor> nearest_anchors(const RunShape& run,
+                                                      const std::vector<knowledge::AnchorEntry>& anchors,
+                                                      std::size_t most);
+
+/// The room that this run leaves to a tenant, in the tenant's own option.
+[[nodiscard]] BesidePlan room_beside(const Footprint& footprint, const Budget& budget, const Tenant& tenant);
+
+/// What to do next, in one sentence.
+[[nodiscard]] std::string next_step(const Plan& plan);
 
 }  // namespace sparkops::verdicts
