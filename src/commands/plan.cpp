@@ -1,5 +1,6 @@
 #include "verdicts/memory/plan.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -44,6 +45,32 @@ Result<Pool> pool_of(const Arguments& arguments, const PlanMachine& machine, con
               arguments.has("--root") ? machine.root.name() : "this machine"};
 }
 
+/// The longest sample decides the peak: an unpacked run is as long as it, at most as long as --sequence cuts it.
+/// Estimated tokens may be a third off to both sides.
+void apply_lengths(const facts::DatasetSummary& dataset, verdicts::RunOverrides& overrides) {
+  constexpr double k_tokenizer_spread = 1.0 / 3;
+  const double longest = static_cast<double>(dataset.tokens->longest);
+  const bool exact = dataset.tokens.provenance().origin == Origin::read;
+  verdicts::Estimate length =
+      exact ? verdicts::exactly(longest) : verdicts::about(longest, k_tokenizer_spread, k_tokenizer_spread);
+  if (overrides.sequence) {
+    const double cut = overrides.sequence->high;
+    length = {std::min(length.low, cut), std::min(length.value, cut), std::min(length.high, cut)};
+  }
+  overrides.sequence = length;
+}
+
+std::vector<std::string> dataset_lines(const facts::DatasetSummary& dataset) {
+  const facts::LengthSummary& tokens = *dataset.tokens;
+  std::vector<std::string> lines{
+      fmt::format("{} samples, tokens {}: median {}, 99 % {}, longest {} (line {})", dataset.samples,
+                  dataset.tokens.provenance().origin == Origin::read ? "as stored" : "estimated", tokens.median,
+                  tokens.p99, tokens.longest, dataset.longest_line)};
+  if (dataset.bad_lines > 0)
+    lines.push_back(fmt::format("{} bad lines, the first: {}", dataset.bad_lines, dataset.first_bad_line));
+  return lines;
+}
+
 Result<verdicts::Plan> make_plan(const Arguments& arguments, const knowledge::Tables& tables,
                                  const PlanMachine& machine) {
   const auto overrides = parse_run_overrides(arguments);
@@ -54,6 +81,7 @@ Result<verdicts::Plan> make_plan(const Arguments& arguments, const knowledge::Ta
   if (!subject) return tl::unexpected(subject.error());
   verdicts::RunSources sources = subject->sources();
   sources.overrides = *overrides;
+  if (subject->dataset) apply_lengths(*subject->dataset, sources.overrides);
   sources.pool_bytes = pool->budget.total ? static_cast<double>(pool->budget.total->value)
                                           : static_cast<double>(tables.gb10().pool.value);
   const auto run = verdicts::resolve_run(sources);
@@ -61,6 +89,7 @@ Result<verdicts::Plan> make_plan(const Arguments& arguments, const knowledge::Ta
   verdicts::Plan plan;
   plan.run = *run;
   plan.unread = subject->unread;
+  if (subject->dataset) plan.dataset = dataset_lines(*subject->dataset);
   plan.budget = pool->budget;
   plan.budget_of = pool->of;
   plan.footprint = verdicts::compute_footprint(plan.run);
@@ -119,6 +148,10 @@ std::vector<OptionSpec> plan_options() {
       {"--params", "COUNT", "parameters (8e9, 8B) when nothing else is known; beside --arch: the exact count", value,
        false},
       {"--arch", "WIDTHS", "L=32,h=4096,nh=32,nkv=8,d=128,i=14336,V=128256,tied=no", value, false},
+      {"--workload", "FILE|DIR",
+       "configuration, compose file, recipe, script or notebook (read, never run); or the command after --", value,
+       false},
+      {"--dataset", "FILE.jsonl", "lengths of the samples: the longest decides the peak", value, false},
       {"--fit", "", "the largest packing, batch and rank that fit, and a table", nothing, false},
       {"--compare", "", "full fine-tune, bf16 LoRA, QLoRA and NVFP4 LoRA side by side", nothing, false},
       {"--beside", "PID|NAME|CMD", "the largest cap for this tenant that leaves the run its peak", value, false},
@@ -152,7 +185,7 @@ CommandSpec plan_command() {
       .positional = "[MODEL]",
       .positional_help = "a known name, a model's directory or file",
       .positional_max = 1,
-      .takes_command = false,
+      .takes_command = true,
       .options = plan_options(),
       .examples = {"sparkops plan Qwen3-8B --method lora --packing 4096 --batch 2",
                    "sparkops plan Llama-3.3-70B --method qlora --fit --loader pread",

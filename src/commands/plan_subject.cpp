@@ -42,6 +42,7 @@ Result<facts::Model> model_by_widths(const Arguments& arguments) {
   return model;
 }
 
+/// A relative path in a configuration means the directory of the run; where nothing lies there it is a name.
 std::string model_name(const Arguments& arguments, const facts::WorkloadConfig& workload) {
   if (arguments.has("--model")) return arguments.value("--model");
   if (!arguments.positionals.empty()) return arguments.positionals.front();
@@ -50,6 +51,59 @@ std::string model_name(const Arguments& arguments, const facts::WorkloadConfig& 
   for (const facts::ServerConfig& server : workload.servers)
     if (server.model) return *server.model;
   return "";
+}
+
+/// What nobody here understood, one line each: never guessed, never silent.
+void list_unread(PlanSubject& subject) {
+  constexpr std::size_t k_most = 20;
+  std::vector<std::string> lines = subject.workload.not_understood;
+  const auto add = [&](const std::vector<facts::Setting>& settings) {
+    for (const facts::Setting& setting : settings)
+      lines.push_back(setting.where + ": " + setting.key + " = " + setting.value);
+  };
+  for (const facts::TrainingConfig& training : subject.workload.trainings) {
+    add(training.unknown_keys);
+    lines.insert(lines.end(), training.not_read.begin(), training.not_read.end());
+  }
+  for (const facts::ServerConfig& server : subject.workload.servers) add(server.unknown_keys);
+  const std::size_t all = lines.size();
+  if (all > k_most) {
+    lines.resize(k_most);
+    lines.push_back("and " + std::to_string(all - k_most) + " more");
+  }
+  subject.unread = std::move(lines);
+}
+
+Result<void> read_plan_workload(const Arguments& arguments, PlanSubject& subject) {
+  if (arguments.has("--workload") && !arguments.command.empty())
+    return failure(ErrorKind::usage, "--workload and -- CMD both name the work: give one of them");
+  if (arguments.has("--workload")) {
+    auto workload = facts::read_workload_config(arguments.value("--workload"));
+    if (!workload) return failure(ErrorKind::usage, "--workload: " + workload.error().message);
+    subject.workload = std::move(*workload);
+  } else if (!arguments.command.empty()) {
+    subject.workload = facts::read_command_config(arguments.command);
+  } else {
+    return {};
+  }
+  if (subject.workload.trainings.empty() && subject.workload.servers.empty())
+    return failure(ErrorKind::usage,
+                   "no trainer and no server was found in the work that was named: say it with options "
+                   "(sparkops plan --help)");
+  list_unread(subject);
+  return {};
+}
+
+/// The longest sample decides the peak; a shorter --sequence cuts it.
+Result<void> read_lengths(const Arguments& arguments, PlanSubject& subject) {
+  if (!arguments.has("--dataset")) return {};
+  auto summary = facts::read_dataset(Root::live(), arguments.value("--dataset"));
+  if (!summary) return failure(ErrorKind::usage, "--dataset: " + summary.error().message);
+  if (!summary->tokens)
+    return failure(ErrorKind::usage,
+                   "--dataset: the lengths of its samples are unknown (" + summary->tokens.reason() + ")");
+  subject.dataset = std::move(*summary);
+  return {};
 }
 
 }  // namespace
@@ -78,6 +132,8 @@ verdicts::RunSources PlanSubject::sources() const {
 
 Result<PlanSubject> read_plan_subject(const Arguments& arguments, const knowledge::Tables& tables) {
   PlanSubject subject;
+  if (const auto read = read_plan_workload(arguments, subject); !read) return tl::unexpected(read.error());
+  if (const auto read = read_lengths(arguments, subject); !read) return tl::unexpected(read.error());
   const std::string name = model_name(arguments, subject.workload);
   if (!name.empty() && arguments.has("--arch"))
     return failure(ErrorKind::usage, "--model and --arch both name the model: give one of them");

@@ -7,6 +7,7 @@
 #include "base/root.h"
 #include "commands/command.h"
 #include "facts/machine/machine.h"
+#include "facts/workload/dataset.h"
 #include "facts/workload/model.h"
 #include "facts/workload/training_config.h"
 #include "knowledge/tables.h"
@@ -29,6 +30,7 @@ struct PlanSubject {
   verdicts::ModelShape shape;
   std::optional<facts::Model> model;
   facts::WorkloadConfig workload;
+  std::optional<facts::DatasetSummary> dataset;
   std::vector<std::string> unread;  ///< settings nobody here understands
   [[nodiscard]] verdicts::RunSources sources() const;
 };

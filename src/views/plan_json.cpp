@@ -204,6 +204,7 @@ std::string plan_json(const verdicts::Plan& plan, const std::string& root) {
             {"not_modelled", texts(footprint.not_modelled)},
             {"saves_nothing", texts(footprint.saves_nothing)},
             {"doubts", texts(footprint.doubts)},
+            {"dataset", texts(plan.dataset)},
             {"unread", texts(plan.unread)},
             {"budget", budget_json(plan)},
             {"verdict", verdict_json(plan.verdict)},

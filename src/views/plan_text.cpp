@@ -215,6 +215,7 @@ std::string plan_text(const verdicts::Plan& plan, const PlanDetail& detail, cons
   Page page(style);
   page.line("plan      ", subject(plan));
   add_verdict(plan, page);
+  for (const std::string& line : plan.dataset) page.line("dataset   ", line);
   add_phases(plan, page);
   add_terms(plan, detail.explain, page);
   add_anchors(plan, page);

@@ -84,6 +84,7 @@ struct Plan {
   std::vector<RungGain> ladder;
   TimeFloor floor;
   std::optional<BesidePlan> beside;
+  std::vector<std::string> dataset;  ///< what was counted in it
   std::vector<std::string> unread;  ///< settings of the workload that nobody here understands
   std::string next_step;
 };
