@@ -160,6 +160,25 @@ Result<PlanSubject> read_plan_subject(const Arguments& arguments, const knowledg
   return subject;
 }
 
+Known<verdicts::Footprint> footprint_of_work(const Arguments& arguments, const knowledge::Tables& tables,
+                                             double pool_bytes) {
+  Arguments work;
+  work.command = arguments.command;
+  if (arguments.has("--workload")) work.options["--workload"] = arguments.values("--workload");
+  const auto subject = read_plan_subject(work, tables);
+  if (!subject) return unknown(subject.error());
+  const std::size_t programs = subject->workload.trainings.size() + subject->workload.servers.size();
+  if (programs > 1)
+    return unknown("the work starts " + std::to_string(programs) + " programs; sparkops plan judges one");
+  verdicts::RunSources sources = subject->sources();
+  sources.pool_bytes = pool_bytes;
+  const auto run = verdicts::resolve_run(sources);
+  if (!run) return unknown(run.error());
+  verdicts::Footprint footprint = verdicts::compute_footprint(*run);
+  if (!verdicts::is_usable(footprint.system)) return unknown("the widths of its model multiply to no size of memory");
+  return as_derived(std::move(footprint));
+}
+
 Result<verdicts::Tenant> read_tenant(const std::string& text, const PlanMachine& machine,
                                      const knowledge::Tables& tables) {
   const verdicts::RunningTenants running = verdicts::tenants_of_machine(machine.machine, tables);

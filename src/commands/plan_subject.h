@@ -12,6 +12,7 @@
 #include "facts/workload/training_config.h"
 #include "knowledge/tables.h"
 #include "verdicts/memory/contention.h"
+#include "verdicts/memory/footprint.h"
 #include "verdicts/memory/resolve_run.h"
 
 namespace sparkops::commands {
@@ -37,6 +38,11 @@ struct PlanSubject {
 
 /// Errors: usage, when nothing names a model or what is named cannot be read.
 [[nodiscard]] Result<PlanSubject> read_plan_subject(const Arguments& arguments, const knowledge::Tables& tables);
+
+/// What the work that `--workload` or `-- CMD` names takes of a pool of this size, with defaults for what it does not
+/// say. Unknown with the reason when its model is not known, or when it starts more than one program.
+[[nodiscard]] Known<verdicts::Footprint> footprint_of_work(const Arguments& arguments, const knowledge::Tables& tables,
+                                                           double pool_bytes);
 
 /// PID or container of somebody who runs on this machine, or the command of a server that is to start.
 [[nodiscard]] Result<verdicts::Tenant> read_tenant(const std::string& text, const PlanMachine& machine,

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "commands/command.h"
 #include "commands/output.h"
+#include "commands/plan_subject.h"
 #include "commands/reading.h"
 #include "facts/machine/machine.h"
 #include "facts/workload/playbook_clone.h"
@@ -150,11 +151,21 @@ struct Outcome {
   Known<Timestamp> taken;
 };
 
+/// Bytes that a server's fraction counts from.
+double pool_of(const facts::Machine& machine, const knowledge::Tables& tables, bool as_gb10) {
+  if (!as_gb10 && machine.memory && machine.memory->info.total)
+    return static_cast<double>(machine.memory->info.total->value);
+  return static_cast<double>(tables.gb10().pool.value);
+}
+
 Outcome run_once(const Request& request, const Arguments& arguments, const knowledge::Tables& tables) {
   const facts::Machine machine = read_now(request);
   Outcome outcome;
   outcome.taken = machine.taken;
   outcome.judged_as_gb10 = judges_as_gb10(request, arguments, machine);
+  const Known<verdicts::Footprint> footprint =
+      request.workload ? footprint_of_work(arguments, tables, pool_of(machine, tables, outcome.judged_as_gb10))
+                       : Known<verdicts::Footprint>(unknown("no workload was named"));
   const verdicts::PreflightFacts facts{
       .machine = machine,
       .knowledge = tables,
@@ -165,7 +176,9 @@ Outcome run_once(const Request& request, const Arguments& arguments, const knowl
       .playbook = request.playbook ? &*request.playbook : nullptr,
       .open_issues = request.open_issues ? &*request.open_issues : nullptr,
       .reserve = request.reserve,
-      .with_swap = arguments.has("--with-swap")};
+      .with_swap = arguments.has("--with-swap"),
+      .footprint = footprint ? &*footprint : nullptr,
+      .footprint_unknown = footprint.reason()};
   outcome.result = verdicts::run_preflight(facts, select_checks(request, facts));
   return outcome;
 }

@@ -123,7 +123,9 @@ Known<Budget> budget_of(const PreflightFacts& facts) {
 }  // namespace
 
 CheckSelection checks_named_by_workload(const PreflightFacts& facts) {
-  CheckSelection selection{"G6", "G7"};
+  CheckSelection selection;
+  if (facts.footprint != nullptr) selection.emplace_back("G3");
+  selection.insert(selection.end(), {"G6", "G7"});
   if (facts.playbook != nullptr) selection.emplace_back("G8");
   const bool names_image =
       facts.workload != nullptr && std::any_of(facts.workload->launches.begin(), facts.workload->launches.end(),

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "verdicts/gotchas/g03_workload.h"
 #include "verdicts/gotchas/gotcha.h"
 #include "verdicts/memory/budget.h"
 #include "verdicts/memory/pool.h"
@@ -242,6 +243,7 @@ void add_readings(const Budget& budget, const facts::Memory& memory, const PoolA
 }  // namespace
 
 Finding check_g03_unified_memory(const PreflightFacts& facts) {
+  if (facts.judged == JudgedPlatform::gb10) return check_workload_on_gb10(facts);
   if (!facts.machine.memory) return skipped("G3", "memory: " + facts.machine.memory.reason());
   const facts::Memory& memory = *facts.machine.memory;
   const Budget budget = memory_budget(memory.info, facts.reserve, facts.with_swap ? CountSwap::yes : CountSwap::no);
@@ -253,9 +255,7 @@ Finding check_g03_unified_memory(const PreflightFacts& facts) {
   Reasons reasons;
   const PoolAttribution pool = attribute_pool(facts.machine);
   add_readings(budget, memory, pool, finding.evidence);
-  if (facts.workload != nullptr)
-    finding.evidence.push_back(
-        {"peak of the workload: unknown (this version does not plan memory)", {Origin::derived, {}}});
+  const WorkloadFit fit = judge_workload(facts, budget, finding.evidence);
   if (memory.cached_files)
     for (const facts::CachedFile& file : largest_holders(*memory.cached_files))
       finding.evidence.push_back({fmt::format("page cache of {}: {} of {} ({})", printable(file.path),
@@ -271,9 +271,23 @@ Finding check_g03_unified_memory(const PreflightFacts& facts) {
   add_log_evidence(facts.machine, finding.evidence);
 
   finding.fixes = std::move(reasons.fixes);
+  if (fit.judged && fit.status != Status::pass) {
+    reasons.warnings.insert(reasons.warnings.begin(), fit.clause);
+    finding.fixes.insert(finding.fixes.begin(), fit.fix);
+  }
+  if (fit.judged && fit.status == Status::fail) {
+    finding.status = Status::fail;
+    finding.headline = join(reasons.warnings, "; ");
+    return finding;
+  }
   if (!reasons.warnings.empty()) {
     finding.status = Status::warn;
     finding.headline = join(reasons.warnings, "; ");
+    return finding;
+  }
+  if (fit.judged) {
+    finding.status = fit.status;
+    finding.headline = fit.clause;
     return finding;
   }
   finding.status = Status::info;

@@ -12,6 +12,7 @@
 #include "facts/workload/playbook_issues.h"
 #include "facts/workload/workload.h"
 #include "knowledge/tables.h"
+#include "verdicts/memory/footprint.h"
 
 namespace sparkops::verdicts {
 
@@ -35,6 +36,8 @@ struct PreflightFacts {
   const Known<facts::NativeCode>* native_code = nullptr;          ///< of the Python environment; null: not looked at
   Bytes reserve = gibibytes(6);                                   ///< memory-model.md §0
   bool with_swap = false;
+  const Footprint* footprint = nullptr;  ///< of the workload; null: none, or not known
+  std::string footprint_unknown = {};    ///< why it is not known, when a workload was named
 };
 
 /// The ten numbers are load-bearing: other tools call the checks by them.

@@ -50,7 +50,7 @@ inline constexpr double k_one_hot_bytes = 8;
 inline constexpr double k_dropout_copy = 2;
 /// Eager attention: scores, probabilities (2 each), softmax in fp32, per head and earlier token.
 inline constexpr double k_eager_scores = 8;
-inline constexpr double k_activations_below = 0.10, k_activations_above = 0.15;
+inline constexpr double k_activations_below = 0.05, k_activations_above = 0.10;
 /// A cached prefix in front of the trained tokens: the cache, its concatenation, and the expanded keys and values.
 inline constexpr double k_prefix_copies = 3;
 
@@ -79,9 +79,9 @@ inline constexpr double k_unsloth_chunk_low = 0.1e9, k_unsloth_chunk = 0.5e9, k_
 /// Slack of what comes and goes with the default allocator: fused kernels, full logits, no checkpointing.
 inline constexpr double k_slack_fused_low = 1.06, k_slack_fused = 1.12, k_slack_fused_high = 1.20;
 inline constexpr double k_slack_logits_low = 1.04, k_slack_logits = 1.31, k_slack_logits_high = 1.60;
-inline constexpr double k_slack_stored_low = 1.17, k_slack_stored = 1.27, k_slack_stored_high = 1.40;
+inline constexpr double k_slack_stored_low = 1.17, k_slack_stored = 1.30, k_slack_stored_high = 1.40;
 /// … with Transformer Engine's FP8, which allocates casts and transposes of changing sizes.
-inline constexpr double k_slack_fp8_low = 1.22, k_slack_fp8 = 1.35, k_slack_fp8_high = 1.45;
+inline constexpr double k_slack_fp8_low = 1.22, k_slack_fp8 = 1.38, k_slack_fp8_high = 1.45;
 /// … of everything with expandable segments, without and with full logits.
 inline constexpr double k_slack_expandable_low = 1.01, k_slack_expandable = 1.04, k_slack_expandable_high = 1.12;
 inline constexpr double k_slack_expandable_logits = 1.12, k_slack_expandable_logits_high = 1.15;

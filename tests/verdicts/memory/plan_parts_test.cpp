@@ -11,7 +11,7 @@ namespace {
 using ::testing::HasSubstr;
 
 const knowledge::Tables& tables() {
-  static const knowledge::Tables k_tables({});
+  static const knowledge::Tables k_tables{std::vector<std::string>{}};
   return k_tables;
 }
 
@@ -55,8 +55,9 @@ TEST(ModelShape, TakesWidthsAndCountsOfKnownModels) {
   EXPECT_EQ(shape_of_model(*nemotron)->expert_width, 1024);
   const auto gemma = known_model(tables(), "Gemma-4-12B");
   ASSERT_TRUE(gemma);
+  const Known<ModelShape> windows = shape_of_model(*gemma);
   double sliding = 0;
-  for (const CacheGroup& group : shape_of_model(*gemma)->cache) sliding += group.window > 0 ? group.layers : 0;
+  for (const CacheGroup& group : windows->cache) sliding += group.window > 0 ? group.layers : 0;
   EXPECT_EQ(sliding, 40);
 }
 
@@ -167,12 +168,15 @@ TEST(NearAnchors, AFarEstimateOfTheSameModelIsFlagged) {
   overrides.method = RunMethod::full;
   overrides.optimizer = "adamw-8bit";
   RunShape run = run_of("Qwen3-8B", overrides);
-  const auto good = nearest_anchors(run, tables().anchors_of("full"), 3);
-  ASSERT_FALSE(good.empty());
-  EXPECT_EQ(good.back().id, "qwen3-8b-full-8bit-2x1k");
-  EXPECT_FALSE(good.back().far);
+  const auto own = [&] {
+    for (const NearAnchor& anchor : nearest_anchors(run, tables().anchors_of("full"), 3))
+      if (anchor.id == "qwen3-8b-full-8bit-2x1k") return anchor;
+    return NearAnchor{};
+  };
+  EXPECT_GT(own().measured, 0);
+  EXPECT_FALSE(own().far);
   run.optimizer = "adamw";
-  EXPECT_TRUE(nearest_anchors(run, tables().anchors_of("full"), 3).back().far);
+  EXPECT_TRUE(own().far);
 }
 
 TEST(Anchors, TheTableIsReadWithoutProblems) {
