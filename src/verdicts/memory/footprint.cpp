@@ -27,6 +27,13 @@ Term scaled(Term term, double share) {
   return term;
 }
 
+/// Of a model whose widths are guessed, what grows with tokens may be half of it or a good half more.
+void widen(Term& term) {
+  constexpr double k_least = 0.5, k_most = 1.6;
+  term.bytes.low *= k_least;
+  term.bytes.high *= k_most;
+}
+
 Parts parts_of(const RunShape& run) {
   const Trainable trainable = count_trainable(run);
   const Shares shares = shares_of(run, trainable);
@@ -51,10 +58,12 @@ Parts parts_of(const RunShape& run) {
   parts.prefix = cached_prefix_term(run);
   parts.loss = loss_term(run);
   parts.retained = retained_logits_term(run);
+  if (!run.model.widths_known) widen(parts.loss);
   parts.dequantised = dequantise_term(run);
   parts.parallel = shares.extra;
   parts.load_transient = load_transient_term(run, parts.weights);
   parts.cache = scaled(kv_cache_term(run, parts.weights), shares.cache);
+  if (!run.model.widths_known && !run.kv_bytes && !run.server_fraction) widen(parts.cache);
   parts.state = recurrent_state_term(run);
   parts.prefill = prefill_term(run);
   parts.server_start = server_start_term(run);
