@@ -85,7 +85,7 @@ struct Plan {
   TimeFloor floor;
   std::optional<BesidePlan> beside;
   std::vector<std::string> dataset;  ///< what was counted in it
-  std::vector<std::string> unread;  ///< settings of the workload that nobody here understands
+  std::vector<std::string> unread;   ///< settings of the workload that nobody here understands
   std::string next_step;
 };
 
