@@ -38,6 +38,17 @@ Root Root::live() {
   return Root(backend.value());
 }
 
+Result<Root> Root::of_process(std::int64_t pid) {
+  // The one magic link that is followed: by the name of a number, not by a path that somebody wrote.
+  return open_directory_root("/proc/" + std::to_string(pid) + "/root").map([](auto backend) {
+    return Root(std::move(backend));
+  });
+}
+
+const char* Root::own_program_link() {
+  return "/proc/self/exe";
+}
+
 Result<Root> Root::open(const std::string& path) {
   struct stat status{};
   if (::stat(path.c_str(), &status) != 0)

@@ -50,6 +50,13 @@ class Root {
   /// The tree of this machine.
   [[nodiscard]] static Root live();
 
+  /// The tree that a process of this machine sees as its own: that of its container. Errors: not_found;
+  /// permission_denied without the right to look into it (its owner with ptrace rights, or root).
+  [[nodiscard]] static Result<Root> of_process(std::int64_t pid);
+
+  /// The link to the file of this program itself, as a path of the machine.
+  [[nodiscard]] static const char* own_program_link();
+
   /// A captured tree (a directory) or a capture file. Errors: usage when the path is neither.
   [[nodiscard]] static Result<Root> open(const std::string& path);
 

@@ -88,6 +88,7 @@ inline constexpr std::size_t k_most_positionals = 1'000'000;
 [[nodiscard]] CommandSpec memory_command();
 [[nodiscard]] CommandSpec flush_command();
 [[nodiscard]] CommandSpec plan_command();
+[[nodiscard]] CommandSpec setup_command();
 [[nodiscard]] CommandSpec explain_command();
 [[nodiscard]] CommandSpec inspect_command();
 [[nodiscard]] CommandSpec demo_command();

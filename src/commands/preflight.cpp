@@ -12,6 +12,7 @@
 #include "commands/output.h"
 #include "commands/plan_subject.h"
 #include "commands/reading.h"
+#include "commands/software_source.h"
 #include "facts/machine/machine.h"
 #include "facts/workload/playbook_clone.h"
 #include "facts/workload/playbook_issues.h"
@@ -32,6 +33,7 @@ constexpr std::chrono::seconds k_online_timeout{5};
 struct Request {
   Root root;
   verdicts::CheckSelection only;
+  SoftwareSource software;
   std::optional<facts::Workload> workload;
   std::optional<facts::PlaybookClone> playbook;
   std::optional<Known<std::vector<facts::Issue>>> open_issues;  ///< only with --online
@@ -93,6 +95,7 @@ Result<Request> parse_request(const Arguments& arguments) {
   if (!root) return tl::unexpected(root.error());
   Request request{.root = *root,
                   .only = {},
+                  .software = {},
                   .workload = {},
                   .playbook = {},
                   .open_issues = {},
@@ -119,22 +122,31 @@ Result<Request> parse_request(const Arguments& arguments) {
   if (!request.platform.empty() && request.platform != "gb10" && request.platform != "this")
     return failure(ErrorKind::usage, "--platform: gb10 or this");
   if (const auto work = read_work(arguments, request); !work) return tl::unexpected(work.error());
-  if (request.platform == "gb10" && !request.workload)
-    return failure(ErrorKind::usage, "--platform gb10 judges a workload: name one with --workload or -- CMD");
+  auto software = software_source_from(arguments, request.root);
+  if (!software) return tl::unexpected(software.error());
+  request.software = std::move(*software);
+  if (request.software.was_named())
+    request.work_arguments =
+        request.software.arguments + (request.work_arguments.empty() ? "" : " " + request.work_arguments);
+  if (request.platform == "gb10" && !request.workload && !request.software.was_named())
+    return failure(ErrorKind::usage,
+                   "--platform gb10 judges a workload or packages: name them with --workload, --packages or -- CMD");
   if (const auto asked = ask_online(arguments, request); !asked) return tl::unexpected(asked.error());
   return request;
 }
 
-/// A workload file is judged for a GB10 wherever it is read, unless this machine is one: then the machine itself is.
+/// A workload file or a list of packages is judged for a GB10 wherever it is read, unless this machine is one: then the
+/// machine itself is.
 bool judges_as_gb10(const Request& request, const Arguments& arguments, const facts::Machine& machine) {
   if (!request.platform.empty()) return request.platform == "gb10";
-  return arguments.has("--workload") && verdicts::judge_platform(machine).is_gb10 != verdicts::IsGb10::yes;
+  const bool is_file = arguments.has("--workload") || arguments.has("--packages");
+  return is_file && verdicts::judge_platform(machine).is_gb10 != verdicts::IsGb10::yes;
 }
 
 /// The checks to run: those asked for, of those the input can answer.
 verdicts::CheckSelection select_checks(const Request& request, const verdicts::PreflightFacts& facts) {
   if (!request.only.empty() || facts.judged == verdicts::JudgedPlatform::this_machine) return request.only;
-  return verdicts::checks_named_by_workload(facts);
+  return verdicts::checks_named_by_input(facts);
 }
 
 facts::Machine read_now(const Request& request) {
@@ -159,6 +171,7 @@ double pool_of(const facts::Machine& machine, const knowledge::Tables& tables, b
 }
 
 Outcome run_once(const Request& request, const Arguments& arguments, const knowledge::Tables& tables) {
+  const auto reading = start_reading(request.software, request.root);
   const facts::Machine machine = read_now(request);
   Outcome outcome;
   outcome.taken = machine.taken;
@@ -166,6 +179,9 @@ Outcome run_once(const Request& request, const Arguments& arguments, const knowl
   const Known<verdicts::Footprint> footprint =
       request.workload ? footprint_of_work(arguments, tables, pool_of(machine, tables, outcome.judged_as_gb10))
                        : Known<verdicts::Footprint>(unknown("no workload was named"));
+  const SoftwareReading installed = finish_reading(reading);
+  // What is installed here is none of a workload's business that is judged for another machine.
+  const bool looks_at_software = !outcome.judged_as_gb10 || request.software.was_named();
   const verdicts::PreflightFacts facts{
       .machine = machine,
       .knowledge = tables,
@@ -173,8 +189,10 @@ Outcome run_once(const Request& request, const Arguments& arguments, const knowl
       .judged = outcome.judged_as_gb10 ? verdicts::JudgedPlatform::gb10 : verdicts::JudgedPlatform::this_machine,
       .work_arguments = request.work_arguments,
       .workload = request.workload ? &*request.workload : nullptr,
+      .software = looks_at_software ? &installed.software : nullptr,
       .playbook = request.playbook ? &*request.playbook : nullptr,
       .open_issues = request.open_issues ? &*request.open_issues : nullptr,
+      .native_code = looks_at_software ? &installed.native_code : nullptr,
       .reserve = request.reserve,
       .with_swap = arguments.has("--with-swap"),
       .footprint = footprint ? &*footprint : nullptr,
@@ -230,6 +248,10 @@ ExitCode write_report(const Arguments& arguments, const verdicts::PreflightResul
 ExitCode run_preflight_command(const Arguments& arguments) {
   const auto request = parse_request(arguments);
   if (!request) return report_error(request.error());
+  if (arguments.has("--image")) {
+    const bool has_gpu = Root::live().exists("proc/driver/nvidia/version");
+    return report_error(run_in_image(arguments, arguments.value("--image"), has_gpu));
+  }
   const knowledge::Tables tables;
   const Outcome outcome = run_until_headroom(*request, arguments, tables);
   for (const std::string& problem : tables.problems()) fail_with(ExitCode::done, problem);
@@ -269,10 +291,16 @@ CommandSpec preflight_command() {
           {{"--workload", "FILE|DIR",
             "the work: a configuration, compose file, launch script, env file, or a folder of them; read, never run",
             OptionSpec::Takes::value, false},
+           k_packages_option,
+           k_python_option,
+           k_env_option,
+           k_pid_option,
+           k_container_option,
+           k_image_option,
            {"--only", "LIST", "only these checks, e.g. G3,G6", OptionSpec::Takes::value, true},
            {"--platform", "gb10|this",
-            "judge the workload for a GB10 or for this machine (default: gb10 with --workload on a machine that "
-            "is none)",
+            "judge the workload or list for a GB10 or for this machine (default: gb10 with --workload or --packages on "
+            "a machine that is none)",
             OptionSpec::Takes::value, false},
            {"--report", "FILE", "also write env-report.json (or FILE)", OptionSpec::Takes::optional_value, false},
            {"--playbook", "DIR", "a clone of NVIDIA's playbooks, or one playbook in it, that you follow",
@@ -289,7 +317,8 @@ CommandSpec preflight_command() {
            k_json_option,
            k_verbose_option},
       .examples = {"sparkops preflight", "sparkops preflight --only G3,G6 --verbose",
-                   "sparkops preflight --workload compose.yaml",
+                   "sparkops preflight --workload compose.yaml", "sparkops preflight --only G1,G9 --env ~/venv",
+                   "sparkops preflight --packages freeze.txt",
                    "sparkops preflight --report -- torchrun --nnodes 2 train.py"},
       .run = run_preflight_command,
   };

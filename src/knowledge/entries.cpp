@@ -62,6 +62,9 @@ Platform read_platform(EntryReader& reader) {
   entry.capability_minor = static_cast<int>(reader.whole_number("capability_minor"));
   entry.management_interface = reader.optional_text("management_interface");
   entry.bandwidth_text = reader.text("bandwidth_text");
+  entry.copy_low_gb_s = reader.whole_number("copy_low_gb_s");
+  entry.copy_high_gb_s = reader.whole_number("copy_high_gb_s");
+  entry.read_gb_s = reader.whole_number("read_gb_s");
   entry.sources = reader.sources("sources");
   entry.last_verified = reader.date("last_verified");
   return entry;
@@ -119,6 +122,49 @@ AnchorEntry read_anchor(EntryReader& reader) {
     entry.bytes = reader.whole_number("bytes");
   }
   entry.what = reader.text("what");
+  entry.sources = reader.sources("sources");
+  entry.last_verified = reader.date("last_verified");
+  return entry;
+}
+
+WheelCuda read_wheel_cuda(EntryReader& reader) {
+  WheelCuda entry;
+  entry.name = reader.text("name");
+  entry.cpu_only_before = reader.optional_text("cpu_only_before");
+  entry.cuda_12_before = reader.optional_text("cuda_12_before");
+  entry.cuda_13_from = reader.optional_text("cuda_13_from");
+  entry.note = reader.optional_text("note");
+  entry.sources = reader.sources("sources");
+  entry.last_verified = reader.date("last_verified");
+  return entry;
+}
+
+Combination read_combination(EntryReader& reader) {
+  Combination entry;
+  entry.id = reader.text("id");
+  entry.when = reader.texts("when");
+  entry.unless_variable = reader.optional_text("unless_variable");
+  entry.unless_ngc = reader.one_of("unless_ngc", {"yes", "no"}) == "yes";
+  entry.status = reader.one_of("status", {"fail", "warn"});
+  entry.headline = reader.text("headline");
+  entry.install = reader.optional_texts("install");
+  entry.sources = reader.sources("sources");
+  entry.last_verified = reader.date("last_verified");
+  return entry;
+}
+
+Recipe read_recipe(EntryReader& reader) {
+  Recipe entry;
+  entry.id = reader.text("id");
+  entry.also = reader.optional_texts("also");
+  entry.title = reader.text("title");
+  entry.image = reader.text("image");
+  entry.moving = reader.one_of("moving", {"yes", "no"}) == "yes";
+  entry.image_note = reader.text("image_note");
+  entry.in_container = reader.optional_texts("in_container");
+  entry.pip = reader.optional_texts("pip");
+  entry.pip_note = reader.text("pip_note");
+  entry.packages = reader.optional_texts("packages");
   entry.sources = reader.sources("sources");
   entry.last_verified = reader.date("last_verified");
   return entry;

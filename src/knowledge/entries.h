@@ -15,5 +15,8 @@ namespace sparkops::knowledge {
 [[nodiscard]] StackPackage read_stack_package(EntryReader& reader);
 [[nodiscard]] ModelEntry read_model_entry(EntryReader& reader);
 [[nodiscard]] AnchorEntry read_anchor(EntryReader& reader);
+[[nodiscard]] WheelCuda read_wheel_cuda(EntryReader& reader);
+[[nodiscard]] Combination read_combination(EntryReader& reader);
+[[nodiscard]] Recipe read_recipe(EntryReader& reader);
 
 }  // namespace sparkops::knowledge

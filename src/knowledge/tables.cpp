@@ -104,6 +104,9 @@ struct Tables::State {
   Table<StackPackage> stack{"stack", &StackPackage::name, read_stack_package, {}, {}};
   Table<ModelEntry> models{"models", &ModelEntry::name, read_model_entry, {}, {}};
   Table<AnchorEntry> anchors{"anchors", &AnchorEntry::id, read_anchor, {}, {}};
+  Table<WheelCuda> wheels{"wheels", &WheelCuda::name, read_wheel_cuda, {}, {}};
+  Table<Combination> combinations{"combinations", &Combination::id, read_combination, {}, {}};
+  Table<Recipe> recipes{"recipes", &Recipe::id, read_recipe, {}, {}};
 
   std::mutex problems_mutex;
   std::vector<std::string> problems;
@@ -209,6 +212,15 @@ const std::vector<PlaybookEntry>& Tables::playbooks() const {
 }
 const std::vector<StackPackage>& Tables::stack() const {
   return state_->get(state_->stack);
+}
+const std::vector<WheelCuda>& Tables::wheels() const {
+  return state_->get(state_->wheels);
+}
+const std::vector<Combination>& Tables::combinations() const {
+  return state_->get(state_->combinations);
+}
+const std::vector<Recipe>& Tables::recipes() const {
+  return state_->get(state_->recipes);
 }
 
 const std::vector<ModelEntry>& Tables::models() const {

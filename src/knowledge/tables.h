@@ -69,8 +69,10 @@ struct Platform {
   std::string architecture;
   int cuda_major = 0;
   int capability_major = 0, capability_minor = 0;
-  std::string management_interface;  ///< the 10 GbE port, never meant for collectives
-  std::string bandwidth_text;        ///< the published range with its conventions
+  std::string management_interface;                    ///< the 10 GbE port, never meant for collectives
+  std::string bandwidth_text;                          ///< the published range with its conventions
+  std::int64_t copy_low_gb_s = 0, copy_high_gb_s = 0;  ///< of a large tensor, read and written bytes both counted
+  std::int64_t read_gb_s = 0;                          ///< the highest published figure of a kernel that only reads
   std::vector<Source> sources;
   std::string last_verified;
 };
@@ -126,6 +128,47 @@ struct AnchorEntry {
   std::string last_verified;
 };
 
+/// For which CUDA a package's wheels on PyPI are built when the version carries no tag (knowledge/wheels.yaml).
+/// Versions are PEP 440; empty: nothing is published.
+struct WheelCuda {
+  std::string name;
+  std::string cpu_only_before;  ///< wheels for aarch64 older than this have no CUDA
+  std::string cuda_12_before;   ///< older ones are linked against CUDA 12
+  std::string cuda_13_from;     ///< from here on against CUDA 13
+  std::string note;
+  std::vector<Source> sources;
+  std::string last_verified;
+};
+
+/// Packages that are known not to work together (knowledge/combinations.yaml).
+struct Combination {
+  std::string id;
+  std::vector<std::string> when;     ///< requirements that must all hold: "peft>=0.19"
+  std::string unless_variable;       ///< an environment variable that cures it; empty: none
+  bool unless_ngc = false;           ///< NVIDIA's images are not concerned
+  std::string status;                ///< "fail", "warn"
+  std::string headline;              ///< {torchao} stands for its installed version
+  std::vector<std::string> install;  ///< requirements that repair it
+  std::vector<Source> sources;
+  std::string last_verified;
+};
+
+/// An environment that is known to work (knowledge/recipes.yaml). In commands {NAME} stands for the known good version
+/// of that row of the stack table.
+struct Recipe {
+  std::string id;
+  std::vector<std::string> also;  ///< other words for it
+  std::string title;
+  std::string image;
+  bool moving = false;  ///< its tag is moved by its makers
+  std::string image_note;
+  std::vector<std::string> in_container, pip;  ///< commands, in their order
+  std::string pip_note;
+  std::vector<std::string> packages;  ///< the rows of the stack table that it rests on
+  std::vector<Source> sources;
+  std::string last_verified;
+};
+
 /// Everything that is known about the platform. Loaded from the data compiled in, then /etc/sparkops/knowledge/*.yaml,
 /// then $SPARKOPS_KNOWLEDGE/*.yaml; a later entry with the same key replaces the earlier one. Tables are parsed when
 /// first asked for, since parsing YAML costs milliseconds; the same object may be asked from several threads.
@@ -146,6 +189,9 @@ class Tables {
   [[nodiscard]] const std::vector<Platform>& platforms() const;
   [[nodiscard]] const std::vector<PlaybookEntry>& playbooks() const;
   [[nodiscard]] const std::vector<StackPackage>& stack() const;
+  [[nodiscard]] const std::vector<WheelCuda>& wheels() const;
+  [[nodiscard]] const std::vector<Combination>& combinations() const;
+  [[nodiscard]] const std::vector<Recipe>& recipes() const;
   [[nodiscard]] const std::vector<ModelEntry>& models() const;
   [[nodiscard]] const std::vector<AnchorEntry>& anchors() const;
   /// Those of one method ("lora"); parses them alone where no override replaces the table.

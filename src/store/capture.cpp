@@ -15,6 +15,7 @@
 #include "store/capture_live.h"
 #include "store/capture_plan.h"
 #include "store/capture_processes.h"
+#include "store/capture_software.h"
 #include "store/json_form.h"
 
 namespace sparkops::store {
@@ -124,6 +125,7 @@ Capture take_capture(const Root& root, const CaptureOptions& options) {
     capture_stored_parts(collector, times, capture.left_out);
   options.progress("reading the machine");
   for (const PlannedPath& planned : planned_paths()) collector.add_matching(planned);
+  capture_software(collector, capture.left_out);
   collector.add_made("sparkops/capture.json", notes_document(root, times, redactor, capture.left_out));
   capture.entries = collector.take_entries();
   capture.redacted = redactor.counts();

@@ -142,6 +142,19 @@ void Collector::add_file(const std::string& path, Treatment treatment) {
   put(std::move(entry));
 }
 
+void Collector::add_left_out(const std::string& path, const std::string& reason) {
+  const auto real = canonical(path);
+  const auto status = real ? root_.status(*real) : Result<FileStatus>(failure(ErrorKind::not_found, path));
+  if (!status || status->kind != FileKind::regular) return;
+  ArchiveEntry entry;
+  entry.path = *real;
+  entry.mode = status->mode;
+  entry.owner = status->owner;
+  entry.unreadable = ErrorKind::too_large;
+  entry.content = reason + "\n";
+  put(std::move(entry));
+}
+
 void Collector::add_path(const std::string& path, Treatment treatment) {
   switch (treatment) {
     case Treatment::link: return add_directory(path);

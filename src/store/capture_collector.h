@@ -22,6 +22,8 @@ class Collector {
   /// Everything that a pattern matches. Directories that were searched are part of the capture even when empty.
   void add_matching(const PlannedPath& planned);
   void add_file(const std::string& path, Treatment treatment);
+  /// A file that is there and whose content is not wanted: reading it from the capture is an error with `reason`.
+  void add_left_out(const std::string& path, const std::string& reason);
   /// A directory without its content.
   void add_directory(const std::string& path);
   /// A file of our own; `content` is redacted by the caller where it needs to be.

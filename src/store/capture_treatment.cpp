@@ -118,6 +118,22 @@ std::string scrubbed_logins(std::string_view content) {
   return out;
 }
 
+/// Of the core metadata of a package the fields that readers use; authors and descriptions are none of them.
+std::string package_headers(std::string_view content, Redactor& redactor) {
+  std::string out;
+  for (const std::string_view line : split_lines(content)) {
+    if (trim(line).empty()) break;
+    for (const std::string_view field :
+         {"Metadata-Version:", "Name:", "Version:", "Requires-Dist:", "Requires:", "Provides-Extra:"})
+      if (line.starts_with(field)) {
+        // Versions of four numbers look like addresses; only an address in a requirement may hold a name.
+        const bool has_address = contains(line, "@");
+        out += (has_address ? redactor.text(line) : std::string(line)) + "\n";
+      }
+  }
+  return out + "\n";
+}
+
 }  // namespace
 
 std::string treated(Treatment treatment, std::string_view content, Redactor& redactor) {
@@ -134,6 +150,7 @@ std::string treated(Treatment treatment, std::string_view content, Redactor& red
     case Treatment::routes: return redacted_routes(content, redactor);
     case Treatment::ipv6: return redacted_ipv6(content, redactor);
     case Treatment::logins: return scrubbed_logins(content);
+    case Treatment::package_headers: return package_headers(content, redactor);
     case Treatment::link:
     case Treatment::magic_link: break;
   }

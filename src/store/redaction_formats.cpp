@@ -16,10 +16,11 @@ constexpr std::array<std::string_view, 30> k_kept_prefixes{
     "TORCH_",     "TORCHINDUCTOR_", "TRITON_", "NVIDIA_",     "HF_",     "TRANSFORMERS_", "OMP_",        "UCX_",
     "TRTLLM_",    "TLLM_",          "TRT_",    "LLAMA_",      "XLA_",    "JAX_",          "ACCELERATE_", "FSDP_",
     "DEEPSPEED_", "UNSLOTH_",       "RAY_",    "FLASHINFER_", "NVTE_",   "LMCACHE_"};
-constexpr std::array<std::string_view, 16> k_kept_names{
-    "LD_LIBRARY_PATH", "LD_PRELOAD",       "PYTHONPATH",   "VIRTUAL_ENV", "CONDA_PREFIX", "PATH",
-    "WORLD_SIZE",      "LOCAL_WORLD_SIZE", "RANK",         "LOCAL_RANK",  "MASTER_ADDR",  "MASTER_PORT",
-    "container",       "SLURM_JOB_ID",     "SLURM_NNODES", "SLURM_NTASKS"};
+constexpr std::array<std::string_view, 23> k_kept_names{
+    "LD_LIBRARY_PATH", "LD_PRELOAD",       "PYTHONPATH",    "VIRTUAL_ENV",  "CONDA_PREFIX",  "PATH",
+    "WORLD_SIZE",      "LOCAL_WORLD_SIZE", "RANK",          "LOCAL_RANK",   "MASTER_ADDR",   "MASTER_PORT",
+    "container",       "SLURM_JOB_ID",     "SLURM_NNODES",  "SLURM_NTASKS", "HOME",          "PYTHONNOUSERSITE",
+    "PYTHONUSERBASE",  "PYTHONHOME",       "PYENV_VERSION", "PYENV_ROOT",   "PIP_CONSTRAINT"};
 
 constexpr std::string_view k_value_left_out = "(left out)";
 

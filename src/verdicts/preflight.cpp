@@ -122,16 +122,19 @@ Known<Budget> budget_of(const PreflightFacts& facts) {
 
 }  // namespace
 
-CheckSelection checks_named_by_workload(const PreflightFacts& facts) {
-  CheckSelection selection;
-  if (facts.footprint != nullptr) selection.emplace_back("G3");
-  selection.insert(selection.end(), {"G6", "G7"});
-  if (facts.playbook != nullptr) selection.emplace_back("G8");
+CheckSelection checks_named_by_input(const PreflightFacts& facts) {
+  const bool has_packages = facts.software != nullptr;
+  const bool has_work = facts.workload != nullptr || !has_packages;
   const bool names_image =
       facts.workload != nullptr && std::any_of(facts.workload->launches.begin(), facts.workload->launches.end(),
                                                [](const facts::Launch& launch) { return launch.image.known(); });
-  if (names_image) selection.emplace_back("G9");
-  selection.emplace_back("G10");
+  CheckSelection selection;
+  if (has_packages) selection.insert(selection.end(), {"G1", "G2"});
+  if (facts.footprint != nullptr) selection.emplace_back("G3");
+  if (has_work) selection.insert(selection.end(), {"G6", "G7"});
+  if (facts.playbook != nullptr) selection.emplace_back("G8");
+  if (has_packages || names_image) selection.emplace_back("G9");
+  if (has_work) selection.emplace_back("G10");
   return selection;
 }
 

@@ -31,8 +31,8 @@ struct PreflightResult {
 /// Which checks to run: all, or the named ones ("G3" …), in the order of the registry.
 using CheckSelection = std::vector<std::string>;
 
-/// The checks that a workload alone can answer, for judging it on another machine.
-[[nodiscard]] CheckSelection checks_named_by_workload(const PreflightFacts& facts);
+/// The checks that a workload or a list of packages alone can answer, for judging it on another machine.
+[[nodiscard]] CheckSelection checks_named_by_input(const PreflightFacts& facts);
 
 /// Runs the selected checks (empty selection: all). A check that throws becomes a SKIP with its reason and takes no
 /// other check down. Blocked: any FAIL, a machine that is no GB10 (unless the workload is judged for one), or a GB10

@@ -71,6 +71,7 @@ def main():
         calls.append(("preflight.schema.json", ["preflight", "--json", *root]))
         calls.append(("status.schema.json", ["status", "--json", *root]))
         calls.append(("memory.schema.json", ["memory", "--json", *root]))
+        calls.append(("setup.schema.json", ["setup", "--json", "--check", *root]))
     calls.append(("memory.schema.json", ["memory", "--json", program]))
     calls.append(("demo.schema.json", ["demo", "--json"]))
     calls.append(("demo.schema.json", ["demo", "--json", "spark-wedged"]))
@@ -84,6 +85,8 @@ def main():
              ["GLM-4.5-Air", "--method", "nvfp4-lora"], ["Llama-3.3-70B", "--method", "full", "--fsdp"])
     calls += [("plan.schema.json", ["plan", "--json", *plan]) for plan in plans]
     calls += [("plan.schema.json", ["plan", "--json", "Qwen3-8B", "--root", machine]) for machine in machines]
+    for recipe in ("pytorch", "unsloth", "trl", "vllm", "sglang"):
+        calls.append(("setup.schema.json", ["setup", "--json", "--for", recipe]))
     violations = checked = 0
     for name, arguments in calls:
         result = run(program, arguments)

@@ -46,6 +46,9 @@ const char* const k_smaller_gb10 = R"(
   cuda_major: 13
   capability_major: 12
   capability_minor: 1
+  copy_low_gb_s: 1
+  copy_high_gb_s: 2
+  read_gb_s: 3
   bandwidth_text: measured here
   sources: [{title: our own bench}]
   last_verified: 2026-11-01
@@ -60,6 +63,9 @@ TEST(CompiledInTables, HaveNoProblem) {
   EXPECT_THAT(tables.platforms(), SizeIs(Ge(1)));
   EXPECT_THAT(tables.playbooks(), SizeIs(Ge(15)));
   EXPECT_THAT(tables.stack(), SizeIs(Ge(12)));
+  EXPECT_THAT(tables.wheels(), SizeIs(Ge(3)));
+  EXPECT_THAT(tables.combinations(), SizeIs(Ge(3)));
+  EXPECT_THAT(tables.recipes(), SizeIs(Ge(5)));
   EXPECT_THAT(tables.problems(), IsEmpty());
 }
 
@@ -90,12 +96,18 @@ TEST(CompiledInTables, EveryEntryHasADateAndASource) {
   expect_dates(tables.platforms(), "platforms");
   expect_dates(tables.playbooks(), "playbooks");
   expect_dates(tables.stack(), "stack");
+  expect_dates(tables.wheels(), "wheels");
+  expect_dates(tables.combinations(), "combinations");
+  expect_dates(tables.recipes(), "recipes");
   expect_sources(tables.gotchas(), "gotchas");
   expect_sources(tables.topics(), "topics");
   expect_sources(tables.servers(), "servers");
   expect_sources(tables.platforms(), "platforms");
   expect_sources(tables.playbooks(), "playbooks");
   expect_sources(tables.stack(), "stack");
+  expect_sources(tables.wheels(), "wheels");
+  expect_sources(tables.combinations(), "combinations");
+  expect_sources(tables.recipes(), "recipes");
 }
 
 TEST(CompiledInTables, GotchasAreNumberedInOrder) {

@@ -18,9 +18,10 @@ struct Distribution {
   std::vector<Requirement> requirements;
   std::vector<std::string> provided_extras;  ///< normalised
   Known<std::string> wheel_platform;  ///< of its wheel's tag: "any", "manylinux_2_28_aarch64"; unknown: no WHEEL file
-  std::string site;          ///< the directory on Python's path that holds it, "/usr/lib/python3/dist-packages"
-  std::string metadata;      ///< its .dist-info or .egg-info, or "FILE:LINE" of a declared one
-  Known<std::string> index;  ///< of a declared one: the index or address it comes from
+  std::string site;         ///< the directory on Python's path that holds it, "/usr/lib/python3/dist-packages"
+  std::string metadata;     ///< its .dist-info or .egg-info, or "FILE:LINE" of a declared one
+  std::string index;        ///< of a declared one: the index or address it comes from, where it says so
+  std::string conda_build;  ///< of one that conda lists: "cuda126_generic_py312h…"
 };
 
 /// What the headers of METADATA or PKG-INFO (core metadata, e-mail headers) say.

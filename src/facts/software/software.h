@@ -25,12 +25,19 @@ struct Software {
   /// one that could not be read, or nobody may say.
   Known<std::vector<PythonEnvironment>> environments;
   bool declared = false;               ///< it stands in a list (--packages), nothing of it was looked at
+  std::string format;                  ///< of a declared one: "pip list", "collect_env" …
   DeclaredMachine machine;             ///< of a declared one
   Known<SoftwareVariables> variables;  ///< of the process that is checked
+  std::string
+      entered_by;  ///< what a command needs in front of it to reach the environment: "docker exec NAME"; mostly empty
 
   /// The environment that is checked; null when there is none or it is unknown.
   [[nodiscard]] const PythonEnvironment* environment() const;
 };
+
+/// Reads the environment that `request` names into `software`, whose variables are those of the process that is
+/// checked. Errors: usage, for what a person asked for and is not there (software then holds the same as unknown).
+Result<void> read_environments(const Root& root, const EnvironmentRequest& request, Software& software);
 
 /// Reads the environment that `request` names, or the one at hand. Errors: usage, for what a person asked for and is
 /// not there.

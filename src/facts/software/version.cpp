@@ -85,7 +85,7 @@ class VersionParser {
     for (std::size_t i = 0; i < Count; ++i) {
       if (!text.starts_with(words[i])) continue;
       text.remove_prefix(words[i].size());
-      if (text.size() >= 2 && is_separator(text[0]) && is_digit(text[1])) text.remove_prefix(1);
+      if (!text.empty() && is_separator(text[0])) text.remove_prefix(1);
       rest_ = text;
       return std::pair{i, take_number().value_or(0)};
     }
@@ -235,6 +235,9 @@ std::optional<VersionSpecifiers::Condition> VersionSpecifiers::parse_condition(s
   if (condition.prefix) version.remove_suffix(2);
   auto parsed = parse_version(version);
   if (!parsed || (condition.prefix && condition.op != equal && condition.op != not_equal)) return std::nullopt;
+  // PEP 440 allows a local part behind == and != alone, and for them only without a star.
+  if (!parsed->local.empty() && (condition.prefix || (condition.op != equal && condition.op != not_equal)))
+    return std::nullopt;
   if (condition.op == compatible && parsed->release.size() < 2) return std::nullopt;
   condition.version = std::move(*parsed);
   return condition;

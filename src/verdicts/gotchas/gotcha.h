@@ -8,6 +8,7 @@
 #include "base/timestamp.h"
 #include "facts/machine/machine.h"
 #include "facts/software/native_code.h"
+#include "facts/software/software.h"
 #include "facts/workload/playbook_clone.h"
 #include "facts/workload/playbook_issues.h"
 #include "facts/workload/workload.h"
@@ -31,6 +32,7 @@ struct PreflightFacts {
   std::string work_arguments =
       {};  ///< how the work was named: "--workload compose.yaml", "-- vllm serve …"; "" for none
   const facts::Workload* workload = nullptr;                      ///< null: none was named
+  const facts::Software* software = nullptr;                      ///< null: installed packages were not looked at
   const facts::PlaybookClone* playbook = nullptr;                 ///< null: none was named or found
   const Known<std::vector<facts::Issue>>* open_issues = nullptr;  ///< null: GitHub was not asked (--online)
   const Known<facts::NativeCode>* native_code = nullptr;          ///< of the Python environment; null: not looked at
