@@ -9,7 +9,9 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "commands/command.h"
+#include "commands/plan_subject.h"
 #include "commands/reading.h"
+#include "commands/software_source.h"
 #include "facts/machine/machine.h"
 #include "facts/workload/workload.h"
 #include "knowledge/tables.h"
@@ -39,11 +41,24 @@ ExitCode exit_code(RunCode code) {
 struct Preflight {
   facts::Machine machine;
   verdicts::PreflightResult result;
+  Known<verdicts::Footprint> footprint;
 };
 
-Preflight look(const std::vector<std::string>& command, const knowledge::Tables& tables) {
+/// What the job takes at most, of the pool of this machine.
+Known<verdicts::Footprint> footprint_of_job(const Arguments& arguments, const facts::Machine& machine,
+                                            const knowledge::Tables& tables) {
+  if (!machine.memory || !machine.memory->info.total) return unknown("the size of the pool could not be read");
+  return footprint_of_work(arguments, tables, static_cast<double>(machine.memory->info.total->value));
+}
+
+Preflight look(const Arguments& arguments, const knowledge::Tables& tables) {
+  const std::vector<std::string>& command = arguments.command;
+  const Root root = Root::live();
+  const auto reading = start_reading(SoftwareSource{}, root);
   Preflight preflight;
-  preflight.machine = facts::read_machine(Root::live());
+  preflight.machine = facts::read_machine(root);
+  preflight.footprint = footprint_of_job(arguments, preflight.machine, tables);
+  const SoftwareReading installed = finish_reading(reading);
   const facts::Workload workload = facts::read_command(command);
   const verdicts::PreflightFacts facts{.machine = preflight.machine,
                                        .knowledge = tables,
@@ -51,10 +66,14 @@ Preflight look(const std::vector<std::string>& command, const knowledge::Tables&
                                        .judged = verdicts::JudgedPlatform::this_machine,
                                        .work_arguments = "-- " + shell_quoted(command),
                                        .workload = &workload,
+                                       .software = &installed.software,
                                        .playbook = nullptr,
                                        .open_issues = nullptr,
+                                       .native_code = &installed.native_code,
                                        .reserve = verdicts::k_default_reserve,
-                                       .with_swap = false};
+                                       .with_swap = false,
+                                       .footprint = preflight.footprint ? &*preflight.footprint : nullptr,
+                                       .footprint_unknown = preflight.footprint.reason()};
   preflight.result = verdicts::run_preflight(facts, {});
   return preflight;
 }
@@ -113,6 +132,13 @@ store::RunRecord new_record(const Arguments& arguments, const Preflight& preflig
                                                   : Known<std::string>(unknown("there was none at the start"));
   record.terminal = terminal;
   return record;
+}
+
+std::string plan_words(const Known<verdicts::Footprint>& footprint) {
+  if (!footprint) return "plan unknown (" + footprint.reason() + ")";
+  const auto gibibytes_of = [](double bytes) { return bytes / static_cast<double>(gibibytes(1).value); };
+  return fmt::format("plan peak {:.0f}-{:.0f} GiB at {}", gibibytes_of(footprint->system.low),
+                     gibibytes_of(footprint->system.high), to_string(footprint->peak().kind));
 }
 
 std::string memory_left(const facts::Machine& machine) {
@@ -175,7 +201,7 @@ ExitCode supervise(const Arguments& arguments, const Preflight& preflight, const
   const verdicts::PreflightVerdict& verdict = preflight.result.verdict;
   console.say(verdict.readiness == verdicts::Readiness::blocked ? "started all the same, although " + verdict.why
                                                                 : verdicts::to_string(verdict));
-  console.say(fmt::format("plan unknown (this version does not plan) | {}{}", memory_left(preflight.machine),
+  console.say(fmt::format("{} | {}{}", plan_words(preflight.footprint), memory_left(preflight.machine),
                           directory.empty() ? "" : " | record: " + directory));
   runtime::RunRecorder recorder(directory, std::move(record), [&](const Finding& finding) {
     if (finding.status == Status::warn || finding.status == Status::fail)
@@ -228,7 +254,7 @@ ExitCode run_run(const Arguments& arguments) {
 
   const knowledge::Tables tables;
   for (const std::string& problem : tables.problems()) fail_with(ExitCode::done, problem);
-  const Preflight preflight = look(arguments.command, tables);
+  const Preflight preflight = look(arguments, tables);
   if (const auto signal = asked_to_end()) {
     constexpr int k_died_by_signal = 128;
     return exit_code(k_died_by_signal + *signal);

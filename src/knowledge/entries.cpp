@@ -121,6 +121,8 @@ AnchorEntry read_anchor(EntryReader& reader) {
     entry.quantity = reader.one_of("quantity", {"peak_allocated", "load"});
     entry.bytes = reader.whole_number("bytes");
   }
+  entry.length = reader.optional_text("length");
+  entry.objective = reader.optional_text("objective");
   entry.what = reader.text("what");
   entry.sources = reader.sources("sources");
   entry.last_verified = reader.date("last_verified");

@@ -123,6 +123,8 @@ struct AnchorEntry {
   std::int64_t packing = 0;           ///< tokens; 0: a load
   std::string quantity;               ///< "peak_allocated", "load"; empty for a ceiling
   std::optional<std::int64_t> bytes;  ///< of a measured one
+  std::string length;                 ///< "at-most": samples were shorter than `packing`; empty: exact
+  std::string objective;              ///< a word of `plan` other than "sft"; empty: sft, or no training
   std::string what;
   std::vector<Source> sources;
   std::string last_verified;

@@ -132,7 +132,8 @@ void add_anchors(const verdicts::Plan& plan, Page& page) {
     page.line("  ", fmt::format("{}: {} measured; the formulas say {} for this model at that length ({})", anchor.what,
                                 size(anchor.measured), size(anchor.estimate), anchor.difference));
     if (anchor.far)
-      page.line("    ", "FAR: the estimate of this model is off by more than a fifth here; trust the measurement");
+      page.line("    ",
+                "FAR: estimate and measurement differ by more than a fifth here; plan with the larger of the two");
   }
 }
 

@@ -43,7 +43,9 @@ std::string difference_of(const RunShape& run, const knowledge::AnchorEntry& anc
       run.batch * run.sequence.value != static_cast<double>(anchor.batch * anchor.packing))
     differences.push_back(fmt::format("{} x {} tokens", anchor.batch, anchor.packing));
   if (anchor.weights != to_string(run.weights)) differences.push_back(anchor.weights + " weights");
-  return differences.empty() ? "same model, method and length" : join(differences, ", ");
+  return differences.empty()
+             ? (anchor.length == "at-most" ? "its samples were shorter" : "same model, method and length")
+             : join(differences, ", ");
 }
 
 /// What the formulas say of the anchor's own length, for this plan's model; for a load, of the weights.
@@ -77,8 +79,14 @@ NearAnchor as_near(const RunShape& run, const knowledge::AnchorEntry& anchor) {
   near.measured = static_cast<double>(anchor.bytes.value_or(0));
   near.estimate = estimate_at(run, anchor);
   near.difference = difference_of(run, anchor);
-  near.far = is_same_model(run, anchor) && near.measured > 0 && std::abs(near.estimate / near.measured - 1) > k_far;
+  // A run whose samples were shorter is no measure of what full ones take.
+  near.far = anchor.length != "at-most" && is_same_model(run, anchor) && near.measured > 0 &&
+             std::abs(near.estimate / near.measured - 1) > k_far;
   return near;
+}
+
+bool has_objective_of(const RunShape& run, const knowledge::AnchorEntry& anchor) {
+  return !run.trains() || to_string(run.objective) == (anchor.objective.empty() ? "sft" : anchor.objective);
 }
 
 bool is_ceiling_of(const RunShape& run, const knowledge::AnchorEntry& anchor) {
@@ -94,7 +102,7 @@ std::vector<NearAnchor> nearest_anchors(const RunShape& run, const std::vector<k
   std::vector<NearAnchor> result;
   for (const knowledge::AnchorEntry& anchor : anchors) {
     if (is_ceiling_of(run, anchor)) result.push_back(as_near(run, anchor));
-    if (anchor.kind == "measured" && anchor.method == to_string(run.method) &&
+    if (anchor.kind == "measured" && anchor.method == to_string(run.method) && has_objective_of(run, anchor) &&
         size_ratio(run, anchor) <= k_farthest_size)
       near.push_back(&anchor);
   }
