@@ -22,8 +22,8 @@ struct Expected {
   int exit_code;
 };
 
-/// Most machines have Ubuntu's own Python without torch; where work runs in a container beside it, the packages are there
-/// (G1 SKIP).
+/// Most machines have Ubuntu's own Python without torch; where work runs in a container beside it, the packages are
+/// there (G1 SKIP).
 const std::vector<Expected>& expectations() {
   static const std::vector<Expected> all{
       {"spark-idle-healthy", "PPIIIPIIII", {{"G4 ", "idle"}}, "ready", 0},
@@ -31,16 +31,8 @@ const std::vector<Expected>& expectations() {
       {"spark-fragmented", "IIWIIPIIII", {{"G3 ", "no free block of 32 MiB"}}, "ready-with-warnings (warned: G3;", 0},
       {"spark-wedged", "IIIFIWIIII", {{"G4 ", "power delivery is wedged"}}, "blocked (G4: power delivery is wedged", 1},
       {"spark-uncapped-vllm", "SIIIIWIIII", {{"G6 ", "no memory cap"}}, "ready-with-warnings (warned: G6;", 0},
-      {"spark-capped-vllm-and-trainer",
-       "SIIPIPIIII",
-       {{"G6 ", "0.4"}},
-       "ready-with-warnings (not checked: G1)",
-       0},
-      {"spark-ngc-container",
-       "PPIIIPIIPI",
-       {{"G6 ", "process list is empty"}, {"G9 ", "PyTorch"}},
-       "ready",
-       0},
+      {"spark-capped-vllm-and-trainer", "SIIPIPIIII", {{"G6 ", "0.4"}}, "ready-with-warnings (not checked: G1)", 0},
+      {"spark-ngc-container", "PPIIIPIIPI", {{"G6 ", "process list is empty"}, {"G9 ", "PyTorch"}}, "ready", 0},
       {"spark-two-node-mtu", "IIIIIPIIII", {}, "ready", 0},
       {"laptop-x86", "IIISISIIII", {}, "blocked (not a DGX Spark: x86_64 Linux without an NVIDIA GPU", 3},
       {"spark-memory-host-and-cuda", "IIIPIWIIII", {{"G6 ", "60.0 GiB"}}, "ready-with-warnings (warned: G6;", 0},
