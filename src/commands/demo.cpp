@@ -8,6 +8,7 @@
 #include "commands/command.h"
 #include "commands/embedded_machines.h"
 #include "commands/output.h"
+#include "commands/software_source.h"
 #include "facts/machine/machine.h"
 #include "knowledge/tables.h"
 #include "store/json_form.h"
@@ -49,11 +50,16 @@ Result<Recorded> look_at(const EmbeddedMachine& embedded, const knowledge::Table
   if (!backend) return tl::unexpected(backend.error());
   facts::MachineReadOptions options;
   options.memory_picture = true;
-  recorded.machine = facts::read_machine(Root(std::move(*backend)), options);
+  const Root root(std::move(*backend));
+  const auto reading = start_reading(SoftwareSource{}, root);
+  recorded.machine = facts::read_machine(root, options);
+  const SoftwareReading installed = finish_reading(reading);
   // The age of what is known is told as of the day of the recording: the same answer on every day.
   const verdicts::PreflightFacts facts{.machine = recorded.machine,
                                        .knowledge = tables,
-                                       .now = recorded.machine.taken ? *recorded.machine.taken : Timestamp::now()};
+                                       .now = recorded.machine.taken ? *recorded.machine.taken : Timestamp::now(),
+                                       .software = &installed.software,
+                                       .native_code = &installed.native_code};
   recorded.preflight = verdicts::run_preflight(facts, {});
   recorded.memory = verdicts::picture_memory(recorded.machine, tables, verdicts::k_default_reserve);
   return recorded;

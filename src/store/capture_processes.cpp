@@ -58,7 +58,10 @@ void capture_outline(Collector& collector, const std::string& directory) {
 std::vector<std::string> capture_processes(Collector& collector, const std::set<std::int64_t>& pids) {
   const Root& root = collector.root();
   std::int64_t own = 0;
-  if (const auto self = root.read_link("proc/self")) own = parse_integer(*self).value_or(0);
+  if (const auto self = root.read_link("proc/self"))
+    own = parse_integer(*self).value_or(0);
+  else  // a tree that somebody made
+    collector.add_file("proc/self/environ", Treatment::environment);
   const std::vector<std::int64_t> all = all_pids(root);
   std::vector<std::string> left_out{
       "arguments and environment of processes that hold no GPU and are no known server or trainer"};

@@ -72,6 +72,7 @@ void capture_software(Collector& collector, std::vector<std::string>& left_out) 
   Json document{{"schema", "sparkops.captured-software/1"}};
   if (environment != nullptr) {
     document["environment"] = "at hand";
+    document["interpreter"] = collector.redactor().path(environment->interpreter);
     document["found_by"] = environment->found_by;
     capture_environment(collector, *environment);
   } else if (software && !software->environments) {

@@ -243,7 +243,19 @@ std::string Redactor::text(std::string_view text) {
 }
 
 std::string Redactor::path(std::string_view path) {
-  return scan(path, Names::kept);
+  // In "nvidia_cublas-13.1.0.3.dist-info" four numbers are a version and no address.
+  for (const std::string_view metadata : {".dist-info", ".egg-info"}) {
+    const std::size_t found = path.find(metadata);
+    if (found == std::string_view::npos) continue;
+    const std::size_t before = path.rfind('/', found);
+    const std::size_t start = before == std::string_view::npos ? 0 : before + 1;
+    const std::size_t end = std::min(path.find('/', found), path.size());
+    return this->path(path.substr(0, start)) + std::string(path.substr(start, end - start)) +
+           this->path(path.substr(end));
+  }
+  if (path.starts_with('/')) return scan(path, Names::kept);
+  // One that is relative to the root of the machine: "home/…" names a person as "/home/…" does.
+  return scan("/" + std::string(path), Names::kept).substr(1);
 }
 
 std::string Redactor::scan(std::string_view text, Names names) {

@@ -115,14 +115,14 @@ TEST(Preflight, ReportHasTheFourKeysThatNeverChange) {
 }
 
 TEST(Preflight, StrictTurnsWarningsIntoExitCode1) {
-  EXPECT_EQ(run_sparkops({"preflight", "--strict", "--root", machine_path("spark-idle-healthy")}).exit_code, 1);
+  EXPECT_EQ(run_sparkops({"preflight", "--strict", "--root", machine_path("spark-full-page-cache")}).exit_code, 1);
   EXPECT_EQ(run_sparkops({"preflight", "--strict", "--only", "g3,G4", "--root", machine_path("spark-idle-healthy")})
                 .exit_code,
             0);
 }
 
 TEST(Preflight, ACheckThatFoundOutNothingIsExitCode3) {
-  EXPECT_EQ(run_sparkops({"preflight", "--only", "G1", "--root", machine_path("spark-idle-healthy")}).exit_code, 3);
+  EXPECT_EQ(run_sparkops({"preflight", "--only", "G1", "--root", machine_path("spark-uncapped-vllm")}).exit_code, 3);
 }
 
 TEST(Preflight, OnlyPrintsOnlyThose) {

@@ -27,21 +27,21 @@ struct Expected {
 const std::vector<Expected>& expectations() {
   static const std::vector<Expected> all{
       {"spark-idle-healthy", "PPIIIPIIII", {{"G4 ", "idle"}}, "ready", 0},
-      {"spark-full-page-cache", "IIWIIPIIII", {{"G3 ", ".safetensors"}}, "ready-with-warnings (warned: G3;", 0},
-      {"spark-fragmented", "IIWIIPIIII", {{"G3 ", "no free block of 32 MiB"}}, "ready-with-warnings (warned: G3;", 0},
+      {"spark-full-page-cache", "IIWIIPIIII", {{"G3 ", ".safetensors"}}, "ready-with-warnings (warned: G3)", 0},
+      {"spark-fragmented", "IIWIIPIIII", {{"G3 ", "no free block of 32 MiB"}}, "ready-with-warnings (warned: G3)", 0},
       {"spark-wedged", "IIIFIWIIII", {{"G4 ", "power delivery is wedged"}}, "blocked (G4: power delivery is wedged", 1},
       {"spark-uncapped-vllm", "SIIIIWIIII", {{"G6 ", "no memory cap"}}, "ready-with-warnings (warned: G6;", 0},
       {"spark-capped-vllm-and-trainer", "SIIPIPIIII", {{"G6 ", "0.4"}}, "ready-with-warnings (not checked: G1)", 0},
       {"spark-ngc-container", "PPIIIPIIPI", {{"G6 ", "process list is empty"}, {"G9 ", "PyTorch"}}, "ready", 0},
       {"spark-two-node-mtu", "IIIIIPIIII", {}, "ready", 0},
       {"laptop-x86", "IIISISIIII", {}, "blocked (not a DGX Spark: x86_64 Linux without an NVIDIA GPU", 3},
-      {"spark-memory-host-and-cuda", "IIIPIWIIII", {{"G6 ", "60.0 GiB"}}, "ready-with-warnings (warned: G6;", 0},
+      {"spark-memory-host-and-cuda", "IIIPIWIIII", {{"G6 ", "60.0 GiB"}}, "ready-with-warnings (warned: G6)", 0},
       {"spark-thermal-software",
        "IIIWIWIIII",
        {{"G4 ", "software thermal slowdown"}},
-       "ready-with-warnings (warned: G4, G6;",
+       "ready-with-warnings (warned: G4, G6)",
        0},
-      {"spark-power-limited-healthy", "IIIPIWIIII", {{"G4 ", "normal"}}, "ready-with-warnings (warned: G6;", 0},
+      {"spark-power-limited-healthy", "IIIPIWIIII", {{"G4 ", "normal"}}, "ready-with-warnings (warned: G6)", 0},
       {"spark-driver-not-loaded",
        "IIISISIIII",
        {{"G4 ", "not loaded"}},
@@ -52,8 +52,8 @@ const std::vector<Expected>& expectations() {
        {{"G4 ", "has not returned"}},
        "blocked (the GPU does not answer: NVML call",
        1},
-      {"spark-hugepages", "IIWIIPIIII", {{"G3 ", "huge pages"}}, "ready-with-warnings (warned: G3;", 0},
-      {"spark-swapping", "IIWPIWIIII", {{"G3 ", "swapped"}}, "ready-with-warnings (warned: G3, G6;", 0},
+      {"spark-hugepages", "IIWIIPIIII", {{"G3 ", "huge pages"}}, "ready-with-warnings (warned: G3)", 0},
+      {"spark-swapping", "IIWPIWIIII", {{"G3 ", "swapped"}}, "ready-with-warnings (warned: G3, G6)", 0},
   };
   return all;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "facts/software/captured_software.h"
 #include "facts/software/python_layout.h"
 
 namespace sparkops::facts {
@@ -84,6 +85,10 @@ Result<Choice> choose(const Root& root, const EnvironmentRequest& request, const
     auto interpreter = find_python_in(root, request.directory);
     if (!interpreter) return as_usage("--env " + interpreter.error().message);
     return Choice{std::move(*interpreter), "--env"};
+  }
+  if (auto captured = read_captured_python(root)) {
+    if (captured->interpreter.empty()) return failure(ErrorKind::not_found, "no Python where the capture was made");
+    return Choice{std::move(captured->interpreter), std::move(captured->found_by)};
   }
   for (const char* const variable : {"VIRTUAL_ENV", "CONDA_PREFIX"})
     if (auto choice = choice_of_variable(root, variables, variable)) return std::move(*choice);
