@@ -125,6 +125,7 @@ Result<Request> parse_request(const Arguments& arguments) {
   auto software = software_source_from(arguments, request.root);
   if (!software) return tl::unexpected(software.error());
   request.software = std::move(*software);
+  if (request.workload) aim_at_work(request.software, *request.workload, arguments.command);
   if (request.software.was_named())
     request.work_arguments =
         request.software.arguments + (request.work_arguments.empty() ? "" : " " + request.work_arguments);

@@ -54,12 +54,14 @@ Known<verdicts::Footprint> footprint_of_job(const Arguments& arguments, const fa
 Preflight look(const Arguments& arguments, const knowledge::Tables& tables) {
   const std::vector<std::string>& command = arguments.command;
   const Root root = Root::live();
-  const auto reading = start_reading(SoftwareSource{}, root);
+  const facts::Workload workload = facts::read_command(command);
+  SoftwareSource source;
+  aim_at_work(source, workload, command);
+  const auto reading = start_reading(source, root);
   Preflight preflight;
   preflight.machine = facts::read_machine(root);
   preflight.footprint = footprint_of_job(arguments, preflight.machine, tables);
   const SoftwareReading installed = finish_reading(reading);
-  const facts::Workload workload = facts::read_command(command);
   const verdicts::PreflightFacts facts{.machine = preflight.machine,
                                        .knowledge = tables,
                                        .now = Timestamp::now(),

@@ -24,6 +24,11 @@ std::string absolute(const std::string& path) {
   return ignored ? path : whole.lexically_normal().string();
 }
 
+bool runs_no_python(facts::ServerKind server) {
+  return server == facts::ServerKind::ollama || server == facts::ServerKind::llama_cpp ||
+         server == facts::ServerKind::lm_studio;
+}
+
 Result<void> name_process(const Arguments& arguments, const Root& root, SoftwareSource& source) {
   if (!root.is_live()) return failure(ErrorKind::usage, "--pid and --container look at this machine: leave --root out");
   if (arguments.has("--pid")) {
@@ -88,6 +93,21 @@ Result<SoftwareSource> software_source_from(const Arguments& arguments, const Ro
   if (!there)
     return failure(ErrorKind::usage, std::string(named) + " " + value + ": there is no such file or directory");
   return source;
+}
+
+void aim_at_work(SoftwareSource& source, const facts::Workload& workload, const std::vector<std::string>& command) {
+  if (source.was_named()) return;
+  for (const facts::Launch& launch : workload.launches) {
+    if (launch.image)
+      source.not_there = "the work runs in the image " + printable(*launch.image, 120) +
+                         ", which is looked into by sparkops preflight --image";
+    else if (launch.server && runs_no_python(*launch.server))
+      source.not_there = std::string(facts::to_string(*launch.server)) + " runs no Python";
+  }
+  if (command.empty() || !contains(command.front(), "/")) return;
+  const std::string program = absolute(command.front());
+  const bool is_python = std::filesystem::path(program).filename().string().starts_with("python");
+  if (is_python && Root::live().exists(program)) source.request = {program, "", "the command"};
 }
 
 facts::TimedPart<SoftwareReading> start_reading(const SoftwareSource& source, const Root& root) {

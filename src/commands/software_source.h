@@ -9,6 +9,7 @@
 #include "facts/machine/timed_part.h"
 #include "facts/software/native_code.h"
 #include "facts/software/software.h"
+#include "facts/workload/workload.h"
 
 namespace sparkops::commands {
 
@@ -43,6 +44,10 @@ inline constexpr OptionSpec k_image_option{
 
 /// Errors: usage (two of them at once, a file or environment that is not there).
 [[nodiscard]] Result<SoftwareSource> software_source_from(const Arguments& arguments, const Root& root);
+
+/// Where no option names it: the interpreter that the command itself starts ("/srv/env/bin/python3 train.py"). Where
+/// the work runs in a container image, or is a server without Python, this machine's is not looked at.
+void aim_at_work(SoftwareSource& source, const facts::Workload& workload, const std::vector<std::string>& command);
 
 /// What is installed, and the libraries in it where torch is among it.
 struct SoftwareReading {

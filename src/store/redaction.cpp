@@ -243,8 +243,8 @@ std::string Redactor::text(std::string_view text) {
 }
 
 std::string Redactor::path(std::string_view path) {
-  // In "nvidia_cublas-13.1.0.3.dist-info" four numbers are a version and no address.
-  for (const std::string_view metadata : {".dist-info", ".egg-info"}) {
+  // In "nvidia_cublas-13.1.0.3.dist-info" and "libcublas.so.13.1.0.3" four numbers are a version and no address.
+  for (const std::string_view metadata : {".dist-info", ".egg-info", ".so."}) {
     const std::size_t found = path.find(metadata);
     if (found == std::string_view::npos) continue;
     const std::size_t before = path.rfind('/', found);

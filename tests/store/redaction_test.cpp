@@ -245,6 +245,18 @@ TEST(Redaction, AHostNameThatIsAlsoAWordOfTheKernelDoesNotChangePaths) {
   EXPECT_EQ(redact.text("on class"), "on host1");
 }
 
+TEST(Redaction, PathsLoseHomesAndAddressesAndKeepTheVersionsOfPackages) {
+  Redactor redact({{}, {}});
+  EXPECT_EQ(redact.path("home/alice/env/lib/x.py"), "home/user1/env/lib/x.py");
+  EXPECT_EQ(redact.path("/home/alice/env"), "/home/user1/env");
+  EXPECT_EQ(redact.path("home/alice/nvidia_cublas-13.1.0.3.dist-info/METADATA"),
+            "home/user1/nvidia_cublas-13.1.0.3.dist-info/METADATA");
+  EXPECT_EQ(redact.path("/usr/lib/libcublas.so.13.1.0.3"), "/usr/lib/libcublas.so.13.1.0.3");
+  EXPECT_EQ(redact.path("run/10.0.0.7/x"), "run/192.0.2.1/x");
+  EXPECT_EQ(redact.path(""), "");
+  EXPECT_EQ(redact.path("/"), "/");
+}
+
 TEST(Redaction, HexadecimalAddressesOfProc) {
   Redactor redact = redactor();
   EXPECT_EQ(redact.route_address("0100A8C0"), "010200C0") << "192.168.0.1 becomes 192.0.2.1";

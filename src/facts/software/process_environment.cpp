@@ -33,6 +33,24 @@ std::vector<std::string> command_line_of(const Root& machine, std::int64_t pid) 
   return words;
 }
 
+/// Where the first word of a command line lies: absolute, below the working directory, or on the process's PATH; empty
+/// when that cannot be told.
+std::string path_of_call(const Root& machine, const Root& tree, std::int64_t pid, const std::string& word,
+                         const SoftwareVariables& variables) {
+  if (word.starts_with('/')) return word;
+  if (contains(word, "/")) {
+    const auto directory = machine.read_link(directory_of(pid) + "/cwd");
+    return directory && directory->starts_with('/') ? *directory + "/" + word : "";
+  }
+  const std::string* const path = variables.find("PATH");
+  if (path == nullptr) return "";
+  for (const std::string_view directory : split(*path, ':')) {
+    const std::string candidate = std::string(directory) + "/" + word;
+    if (directory.starts_with('/') && (tree.exists(candidate) || tree.read_link(candidate))) return candidate;
+  }
+  return "";
+}
+
 /// The container of a process, empty outside of one.
 std::string container_of(const Root& machine, std::int64_t pid) {
   const auto text = machine.read(directory_of(pid) + "/cgroup");
@@ -79,14 +97,16 @@ bool is_start_of_id(std::string_view name) {
 
 }  // namespace
 
-Result<EnvironmentRequest> request_of_process(const Root& machine, std::int64_t pid,
+Result<EnvironmentRequest> request_of_process(const Root& machine, const Root& tree, std::int64_t pid,
                                               const SoftwareVariables& variables) {
   const std::string found_by = "PID " + std::to_string(pid);
   if (!machine.exists(directory_of(pid)))
     return failure(ErrorKind::not_found, "there is no process " + std::to_string(pid));
   const auto words = command_line_of(machine, pid);
-  if (!words.empty() && is_python(words.front()) && words.front().starts_with('/'))
-    return EnvironmentRequest{words.front(), "", found_by};
+  // As it was called, so that a virtual environment is seen: the program itself is what its links lead to.
+  if (!words.empty() && is_python(words.front()))
+    if (const std::string called = path_of_call(machine, tree, pid, words.front(), variables); !called.empty())
+      return EnvironmentRequest{called, "", found_by};
   const auto program = machine.read_link(directory_of(pid) + "/exe");
   if (!program)
     return failure(program.error().kind,
@@ -104,14 +124,14 @@ Software read_software_of_process(std::int64_t pid) {
   Software software;
   software.variables = read_software_variables(machine, std::to_string(pid));
   const std::string way_out = "; look with sudo, or with sparkops inside the container";
-  const auto request = request_of_process(machine, pid, software.variables.value_or({}));
-  if (!request) {
-    software.environments = unknown(request.error());
-    return software;
-  }
   const auto root = Root::of_process(pid);
   if (!root) {
     software.environments = unknown(root.error().message + way_out);
+    return software;
+  }
+  const auto request = request_of_process(machine, *root, pid, software.variables.value_or({}));
+  if (!request) {
+    software.environments = unknown(request.error());
     return software;
   }
   read_environments(*root, *request, software);

@@ -10,10 +10,10 @@
 
 namespace sparkops::facts {
 
-/// Which Python a running process uses: by the first word of its command line, else by the program it runs. The paths
-/// are those that the process itself sees. Errors: not_found (no such process), permission_denied, unsupported (it runs
-/// no Python).
-[[nodiscard]] Result<EnvironmentRequest> request_of_process(const Root& machine, std::int64_t pid,
+/// Which Python a running process uses: by the first word of its command line, else by the program it runs. `machine`
+/// holds proc, `tree` is what the process itself sees (that of its container); the paths are those of `tree`. An empty
+/// request where it runs no Python. Errors: not_found (no such process), permission_denied.
+[[nodiscard]] Result<EnvironmentRequest> request_of_process(const Root& machine, const Root& tree, std::int64_t pid,
                                                             const SoftwareVariables& variables);
 
 /// The software of a running process of this machine: its interpreter, its variables, the tree of its container. What
