@@ -163,6 +163,8 @@ ExitCode code_of(const views::FlushReport& report) {
     if (!step.error.empty()) return ExitCode::answer_is_no;
   if (report.mode == verdicts::FlushMode::dry_run) return ExitCode::done;
   const verdicts::FlushTotals totals = verdicts::totals_of(report.files);
+  const auto files = static_cast<std::int64_t>(report.files.size());
+  if (files > 0 && totals.unknown_files == files) return ExitCode::could_not_find_out;
   return totals.stays.value > 0 && totals.freed.value == 0 ? ExitCode::answer_is_no : ExitCode::done;
 }
 
@@ -223,7 +225,8 @@ CommandSpec flush_command() {
           "Refuses while a job computes on the GPU, also for its own files, unless --force. The next reading of a file "
           "comes from the disk: flush between runs, not in the middle of one.\n"
           "\n"
-          "Exit 1: nothing could be given back, or it was refused. Changes nothing else.",
+          "Exit 1: nothing could be given back, or it was refused; 3: what was cached could not be found out. Changes "
+          "nothing else.",
       .positional = "[PATH…]",
       .positional_help = "files, or directories: everything below them on the same file system, no symlinks followed",
       .positional_max = k_most_positionals,

@@ -169,6 +169,8 @@ Result<RunOverrides> parse_run_overrides(const Arguments& arguments) {
   reader.text("--optimizer", overrides.optimizer);
   read_weights(arguments, reader, overrides);
   reader.size("--checkpoint-bytes", overrides.checkpoint_bytes);
+  if (!reader.failed() && overrides.checkpoint_bytes == 0.0)
+    reader.fail(wrong("--checkpoint-bytes", arguments.value("--checkpoint-bytes"), "a size above zero").value());
   reader.size("--source-bytes", overrides.source_bytes);
   reader.words(
       "--residual", overrides.residual_fp32,

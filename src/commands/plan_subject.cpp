@@ -156,6 +156,10 @@ Result<PlanSubject> read_plan_subject(const Arguments& arguments, const knowledg
   }
   auto shape = verdicts::shape_of_model(*subject.model);
   if (!shape) return failure(ErrorKind::usage, printable(subject.model->name, 120) + ": " + shape.reason());
+  if (shape->parameters <= 0)
+    return failure(ErrorKind::usage,
+                   printable(subject.model->name, 120) +
+                       ": holds no weights that could be counted; sparkops inspect shows what it has");
   subject.shape = *shape;
   return subject;
 }

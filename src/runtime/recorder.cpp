@@ -61,8 +61,11 @@ Result<void> Recorder::begin_log() {
       return tl::unexpected(system_error(log + ": keeping the old log as " + log + ".1", errno));
   }
   constexpr mode_t k_mode = 0644;
-  FileDescriptor file(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC, k_mode));
+  FileDescriptor file(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_NONBLOCK | O_CLOEXEC, k_mode));
   if (!file.valid()) return tl::unexpected(system_error(log, errno));
+  // A pipe would make the recorder wait for whoever reads it.
+  if (::fstat(file.get(), &status) == 0 && S_ISFIFO(status.st_mode))
+    return failure(ErrorKind::usage, log + ": is a pipe; name a file");
   const auto mark = own_mark();
   if (!mark) return tl::unexpected(mark.error());
   if (const auto written = store::write_pid_file(pid_file_of(log), *mark); !written)

@@ -37,7 +37,9 @@ CudaBuild without_cuda(Provenance provenance, std::string how) {
 std::optional<CudaBuild> build_of_tag(const facts::Distribution& distribution) {
   const Provenance read{Origin::read, {}};
   const std::string version = distribution.version.value_or("");
-  const std::string local = version.find('+') == std::string::npos ? "" : version.substr(version.find('+') + 1);
+  // PEP 440: local versions do not tell case apart.
+  const std::string local =
+      version.find('+') == std::string::npos ? "" : to_lower(version.substr(version.find('+') + 1));
   if (local == "cpu" || local.starts_with("cpu.")) return without_cuda(read, "its version says +cpu");
   if (is_ngc_version(version)) {
     const auto tag = cuda_of_tag(local);
@@ -45,6 +47,9 @@ std::optional<CudaBuild> build_of_tag(const facts::Distribution& distribution) {
                      "a build of NVIDIA's images"};
   }
   if (const auto tag = cuda_of_tag(local)) return built_for(*tag, read, "its version says +" + local);
+  if (local.starts_with("cu"))
+    return CudaBuild{
+        CudaBuild::Kind::unknown, {}, false, read, "its version says +" + local + ", which is no CUDA version"};
   if (const std::size_t at = distribution.index.rfind("/whl/"); at != std::string::npos) {
     const std::string index = distribution.index.substr(at);
     if (const auto tag = cuda_of_tag(index)) return built_for(*tag, read, "it comes from the index " + index.substr(5));
@@ -128,6 +133,9 @@ std::optional<CudaVersion> cuda_of_tag(std::string_view text) {
     std::size_t length = 0;
     while (length < digits.size() && is_digit(digits[length])) ++length;
     if (length < 2 || length > 4) continue;
+    // "cu12torch2.9" goes on, "cu13x" is a typing error.
+    const std::string_view rest = digits.substr(length);
+    if (!rest.empty() && std::isalpha(static_cast<unsigned char>(rest[0])) != 0 && !rest.starts_with("torch")) continue;
     const int major = (digits[0] - '0') * 10 + (digits[1] - '0');
     const auto minor = length == 2 ? std::optional<std::int64_t>(0) : parse_integer(digits.substr(2, length - 2));
     constexpr int k_oldest = 10, k_newest = 19;

@@ -108,11 +108,11 @@ TEST(Environment, OfAnotherPythonThanTheImagesTorchSeesNone) {
   make_executable(tree, "opt/py/bin/python3.11");
   tree.link("opt/py/bin/python3", "python3.11");
   tree.directory("opt/py/lib/python3.11/site-packages");
-  tree.write("work/env/pyvenv.cfg",
+  tree.write("srv/env/pyvenv.cfg",
              "home = /opt/py/bin\nversion_info = 3.11.9.final.0\ninclude-system-site-packages = true\n");
-  tree.link("work/env/bin/python3", "/opt/py/bin/python3");
-  tree.directory("work/env/lib/python3.11/site-packages");
-  const auto found = read_environment(tree.root(), {.python = "/work/env/bin/python3", .directory = ""}, {});
+  tree.link("srv/env/bin/python3", "/opt/py/bin/python3");
+  tree.directory("srv/env/lib/python3.11/site-packages");
+  const auto found = read_environment(tree.root(), {.python = "/srv/env/bin/python3", .directory = ""}, {});
   ASSERT_TRUE(found.has_value()) << found.error().message;
   EXPECT_EQ(*found->python_version, "3.11.9");
   EXPECT_THAT(found->torch, SizeIs(0));
