@@ -1,5 +1,12 @@
 #include <fmt/format.h>
+// clang-format off: the order matters
+#include <toml++/impl/preprocessor.h>
+// toml++ asserts, and in release builds lets some compilers assume, what a hostile file need not keep ("[>"): it checks
+// the same again behind it and reports an error.
+#undef TOML_ASSERT_ASSUME
+#define TOML_ASSERT_ASSUME(expression) static_assert(true)
 #include <toml++/toml.h>
+// clang-format on
 
 #include <algorithm>
 #include <sstream>

@@ -129,9 +129,9 @@ TEST(PackageListTest, KnowsWhereARequirementsFileTakesTorchFrom) {
 }
 
 TEST(PackageListTest, RefusesWhatNamesNoPackage) {
-  for (const std::string& text :
-       std::vector<std::string>{"", "\n\n", "the quick brown fox: jumps!\n", "{}", "[1, 2]",
-                                std::string("torch==1\0", 9), "[[package]]\n=", std::string(5000, '[')})
+  for (const std::string& text : std::vector<std::string>{"", "\n\n", "the quick brown fox: jumps!\n", "{}", "[1, 2]",
+                                                          std::string("torch==1\0", 9), "[>^\n[[package*",
+                                                          "[[package]]\n=", std::string(5000, '[')})
     EXPECT_FALSE(parse_package_list(text, "x").has_value()) << text.substr(0, 30);
 }
 
