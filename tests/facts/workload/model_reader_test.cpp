@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "../../emulation.h"
 #include "facts/workload/config_readers.h"
 #include "facts/workload/model.h"
 #include "facts/workload/model_files.h"
@@ -125,6 +126,11 @@ TEST_F(ModelDirectory, OfACacheIsFollowedToItsSnapshot) {
   EXPECT_THAT(model->where, HasSubstr("snapshots/abc123"));
   fs::remove(directory() + "/hub/models--Qwen--Qwen3-8B/refs/main");
   EXPECT_THAT(read("hub/models--Qwen--Qwen3-8B").error().message, HasSubstr("2 snapshots"));
+}
+
+TEST_F(ModelDirectory, OfANameIsFoundInTheCacheOfTheHub) {
+  SPARKOPS_NEEDS_THIS_KERNEL();
+  write("hub/models--Qwen--Qwen3-8B/snapshots/abc123/config.json", k_config);
   ::setenv("HF_HUB_CACHE", (directory() + "/hub").c_str(), 1);
   write("hub/models--Qwen--Qwen3-8B/refs/main", "abc123");
   const auto named = find_model("Qwen/Qwen3-8B");
