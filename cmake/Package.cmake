@@ -36,6 +36,7 @@ install(FILES ${documentation_folder}/sparkops.1.gz DESTINATION ${CMAKE_INSTALL_
 install(FILES ${documentation_folder}/sparkops DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES ${documentation_folder}/_sparkops DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
 install(FILES ${documentation_folder}/sparkops.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+install(FILES packaging/debian/lintian-overrides DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides RENAME sparkops)
 install(DIRECTORY knowledge DESTINATION ${CMAKE_INSTALL_DATADIR}/sparkops FILES_MATCHING PATTERN "*.yaml")
 install(DIRECTORY skills DESTINATION ${CMAKE_INSTALL_DATADIR}/sparkops USE_SOURCE_PERMISSIONS)
 set(package_documents ${CMAKE_INSTALL_DATADIR}/doc/sparkops)
