@@ -89,9 +89,12 @@ std::string command_help(const CommandSpec& command) {
       fmt::format("{}\n\nUsage: {}\n\n{}", command.summary, usage_line(command), paragraphs(command.description));
   if (!command.positional.empty())
     text += "\n" + views::wrap(fmt::format("  {}  ", command.positional), command.positional_help, k_width) + "\n";
-  if (command.takes_command)
-    text +=
-        "\n" + views::wrap("  -- CMD…  ", "the command you are about to start; it is read, not run", k_width) + "\n";
+  if (command.takes_command) {
+    // Of the commands that look at work only one starts it.
+    const char* const what =
+        command.name == "run" ? "the job" : "the command you are about to start; it is read, not run";
+    text += "\n" + views::wrap("  -- CMD…  ", what, k_width) + "\n";
+  }
   text += "\nOptions\n";
   for (const OptionSpec& option : command.options) {
     text += "  " + option_form(option) + "\n";
