@@ -55,6 +55,7 @@ inline facts::Software declared(const std::string& text) {
   environment.prefix = "freeze.txt";
   environment.python_version = list.python_version;
   environment.distributions = list.distributions;
+  environment.could_not = list.not_understood;
   facts::Software software;
   software.declared = true;
   software.format = list.format;

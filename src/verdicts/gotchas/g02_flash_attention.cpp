@@ -76,6 +76,10 @@ class Judgement {
   void told(std::string text) { finding_.evidence.push_back({std::move(text), {Origin::read, {}}}); }
 
   Finding absent() {
+    // A line of a list that could not be read may have been flash-attn.
+    if (facts_.software->declared && !facts_.software->environment()->could_not.empty())
+      return skipped("G2", "no flash-attn among the packages that could be read; not read: " +
+                               printable(facts_.software->environment()->could_not.front(), 160));
     finding_.status = Status::pass;
     const std::string asks = who_asks_for_it(facts_);
     if (asks.empty()) {
